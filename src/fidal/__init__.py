@@ -1,0 +1,1 @@
+"""Open-set federated active learning for medical images."""

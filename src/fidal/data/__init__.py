@@ -1,0 +1,1 @@
+"""Benchmarks: what images there are, where, with which labels, and their decoded pixels."""

@@ -1,0 +1,1 @@
+"""One experiment: configuration, the active-learning loop, rows."""

@@ -1,0 +1,1 @@
+"""Between the sites: what may be sent, averaging, engines."""

@@ -1,0 +1,1 @@
+"""Distances and neighbours among features: the kernels that selection spends its time in."""

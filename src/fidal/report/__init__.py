@@ -1,0 +1,1 @@
+"""Tables, figures and pages: functions of result rows."""

@@ -1,0 +1,1 @@
+"""One clinic: images, labels, ledger and model."""
