@@ -4,8 +4,6 @@ from pathlib import Path
 import pytest
 import torch
 
-torch.set_num_threads(2)
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need a GPU or the real images run where these are present."""

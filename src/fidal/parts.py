@@ -8,7 +8,14 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 
 class Part(BaseModel):
@@ -16,6 +23,14 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
     name: ClassVar[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_name(cls, table: Any) -> Any:
+        """A written table names its part; the part itself has no such field."""
+        if isinstance(table, dict) and table.get("name") == cls.name:
+            return {key: value for key, value in table.items() if key != "name"}
+        return table
 
     @model_serializer(mode="wrap")
     def _with_name(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -35,6 +50,8 @@ def by_name(kind: str, parts: Mapping[str, type[P]]) -> Callable[[object], objec
     """A validator that turns a name, or a table with a name, into the part of that name."""
 
     def build(value: object) -> object:
+        if value == "none":  # TOML has no null
+            return None
         table = {"name": value} if isinstance(value, str) else value
         if not isinstance(table, dict):
             return value
@@ -42,6 +59,33 @@ def by_name(kind: str, parts: Mapping[str, type[P]]) -> Callable[[object], objec
         name = fields.pop("name", None)
         if name not in parts:
             raise ValueError(f"unknown {kind} {name!r}; {nearest(str(name), parts)}")
-        return parts[name](**fields)
+        try:
+            return parts[name](**fields)
+        except ValidationError as error:
+            raise ValueError(explain(error, parts[name])) from error
 
     return build
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """Pydantic's findings as sentences: the field's path, what is wrong, the nearest known key."""
+    lines = []
+    for found in error.errors():
+        path = ".".join(str(word) for word in found["loc"])
+        if found["type"] == "extra_forbidden":
+            word, known = str(found["loc"][-1]), _fields(model, found["loc"][:-1])
+            lines.append(f"{path}: unknown key; {nearest(word, known)}")
+        elif found["type"] == "missing":
+            lines.append(f"{path}: missing; add it to the configuration")
+        else:
+            lines.append(f"{path}: {found['msg'].removeprefix('Value error, ')}")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """The keys known at the place that `path` leads to."""
+    for word in path:
+        field = model.model_fields.get(str(word))
+        if field and isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            model = field.annotation
+    return list(model.model_fields)

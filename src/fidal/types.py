@@ -5,11 +5,14 @@ images, L_OOD its labelled outliers, h(x) the penultimate features of the site's
 g(x) the features of the frozen foundation-model encoder, C the number of classes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from torch import Tensor
+if TYPE_CHECKING:  # the annotator's page and the ledger start without torch
+    from torch import Tensor
 
 OUTLIER: Final = -1
 """The oracle's answer "does not belong here", wherever a class index would stand."""

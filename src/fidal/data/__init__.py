@@ -1,1 +1,15 @@
-"""Benchmarks: what images there are, where, with which labels, and their decoded pixels."""
+"""Benchmarks: what images there are, where, with which labels, and their decoded pixels.
+
+A new one is its own file and one line here.
+"""
+
+from collections.abc import Mapping
+
+from fidal.data.benchmark import Source
+from fidal.data.fedham import FedHam
+from fidal.data.folder import Folder
+from fidal.data.phantom import Phantom
+
+BENCHMARKS: Mapping[str, type[Source]] = {
+    source.name: source for source in (FedHam, Folder, Phantom)
+}

@@ -1,5 +1,6 @@
 """What every benchmark is to the rest of the house: a manifest and arrays in its order."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,15 @@ from numpy.typing import NDArray
 from fidal.parts import Part
 
 TRAIN, TEST = "train", "test"
+
+
+class DataAbsent(ValueError):  # noqa: N818  (it is the data that errs, by absence)
+    """Files that a benchmark reads are not there: says which, where, what they are, what to do."""
+
+
+def data_folder() -> Path:
+    """Where the real data lies: $FIDAL_DATA, the one place where it is read."""
+    return Path(os.environ.get("FIDAL_DATA") or "../shared/data")
 
 
 @dataclass(frozen=True, eq=False)

@@ -152,7 +152,7 @@ def _check_finite(pool: Pool) -> None:
     ]
     for name, x in fields:
         # A sum is finite only if every term is: one pass and no mask for the usual, clean case.
-        if not bool(torch.isfinite(x.sum(dtype=torch.float64))):
+        if not bool(torch.isfinite(x.sum())):
             wrong = int((~torch.isfinite(x.flatten(1))).any(1).sum())
             if wrong:
                 raise ValueError(

@@ -47,13 +47,17 @@ class Strategy(Part, ABC):
         default=CrossEntropy(), description="extra heads of the network and the training loss"
     )
 
+    def required(self) -> tuple[str, ...]:
+        """The optional fields of `Pool` that these very parameters need."""
+        return self.needs
+
     def select(self, pool: Pool, budget: int, rng: np.random.Generator) -> Query:
         """Choose exactly min(budget, |U|) candidates.
 
         Candidates are handed to `pick` in the order of their ids, so that neither the choice nor
         the use of `rng` depends on the order in which a site happens to list its images.
         """
-        admit(pool, budget, self.name, self.needs, self.objective.outputs)
+        admit(pool, budget, self.name, self.required(), self.objective.outputs)
         order, ordered = sorted_by_id(pool)
         budget = min(budget, len(pool.ids))
         if budget == 0:

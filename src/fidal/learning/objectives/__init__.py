@@ -4,5 +4,16 @@ from collections.abc import Mapping
 
 from fidal.learning.objectives.base import Objective
 from fidal.learning.objectives.cross_entropy import CrossEntropy
+from fidal.learning.objectives.detector import Detector
+from fidal.learning.objectives.eoal import EOALObjective
+from fidal.learning.objectives.pal import PALObjective
 
-OBJECTIVES: Mapping[str, type[Objective]] = {part.name: part for part in (CrossEntropy,)}
+OBJECTIVES: Mapping[str, type[Objective]] = {
+    part.name: part
+    for part in (
+        CrossEntropy,
+        Detector,
+        EOALObjective,
+        PALObjective,
+    )
+}

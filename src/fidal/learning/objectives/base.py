@@ -81,8 +81,8 @@ class Objective(Part):
         """A fresh companion for one site and one active-learning round."""
         return None
 
-    def begin_epoch(self, outlier_features: Tensor) -> Mapping[str, Tensor]:
-        """Facts computed once per epoch from h(L_OOD), |L_OOD| x d, for `Context.state`.
+    def begin_epoch(self, outlier_features: Tensor, classes: int) -> Mapping[str, Tensor]:
+        """Facts computed once per epoch from h(L_OOD), |L_OOD| x d, and C, for `Context.state`.
 
         The trainer passes them only if `needs_epoch_features`.
         """

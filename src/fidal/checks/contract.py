@@ -1,0 +1,73 @@
+"""What a broken contract says, and what both contracts look at."""
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from fidal.types import Pool
+
+T = TypeVar("T")
+
+AGREEMENT = 0.9
+"""Share of a query that must agree between precisions and devices: rounding may flip near-ties."""
+
+
+class ContractError(AssertionError):
+    """A strategy or gate does something that the house relies on it not doing."""
+
+
+def require(holds: bool, who: str, what: str) -> None:
+    """Raise a ContractError that names the culprit unless `holds`."""
+    if not holds:
+        raise ContractError(f"'{who}' {what}")
+
+
+def tensors(x: object) -> Iterator[Tensor]:
+    """Every tensor within nested dataclasses and mappings, always in the same order."""
+    if isinstance(x, Tensor):
+        yield x
+    elif is_dataclass(x) and not isinstance(x, type):
+        for f in fields(x):
+            yield from tensors(getattr(x, f.name))
+    elif isinstance(x, dict):
+        for value in x.values():
+            yield from tensors(value)
+
+
+def moved(x: T, **to: torch.dtype | torch.device | str) -> T:
+    """The same nested dataclass with floating tensors of another type, or all on a device."""
+    if isinstance(x, Tensor):
+        target = (
+            dict(to) if x.is_floating_point() else {k: v for k, v in to.items() if k != "dtype"}
+        )
+        return x.to(**target) if target else x  # type: ignore[call-overload]
+    if isinstance(x, dict):
+        return {k: moved(v, **to) for k, v in x.items()}  # type: ignore[return-value]
+    if is_dataclass(x) and not isinstance(x, type):
+        return replace(x, **{f.name: moved(getattr(x, f.name), **to) for f in fields(x)})
+    return x
+
+
+def permuted(pool: Pool, order: Tensor) -> Pool:
+    """The same candidates listed in another order."""
+    return replace(
+        pool,
+        ids=tuple(pool.ids[i] for i in order.tolist()),
+        global_logits=pool.global_logits[order],
+        local_logits=pool.local_logits[order],
+        features=pool.features[order],
+        global_features=None if pool.global_features is None else pool.global_features[order],
+        coverage=None if pool.coverage is None else pool.coverage[order],
+        prompts=None
+        if pool.prompts is None
+        else replace(pool.prompts, logits=pool.prompts.logits[order]),
+        outputs={name: x[order] for name, x in pool.outputs.items()},
+    )
+
+
+def shared(a: tuple[str, ...], b: tuple[str, ...]) -> float:
+    """Share of the ids of two queries of one length that stand in both; 1 for empty ones."""
+    return len(set(a) & set(b)) / max(len(a), 1)

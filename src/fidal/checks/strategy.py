@@ -1,0 +1,173 @@
+"""The contract of a query strategy, one function per clause."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from fidal.checks.contract import AGREEMENT, moved, permuted, require, shared, tensors
+from fidal.checks.pools import make_pool
+from fidal.strategies.base import Strategy
+from fidal.types import Labelled, Outliers, Pool, Query
+
+BUDGET = 25
+
+
+def check_strategy(strategy: Strategy) -> None:
+    """Run every clause on pools made for it; raise a ContractError that names the broken one."""
+    pool = make_pool().pool
+    round_trip(strategy)
+    right_number_of_ids(strategy, pool)
+    deterministic(strategy, pool)
+    indifferent_to_order(strategy, pool)
+    blind_to_names(strategy, pool)
+    leaves_inputs_alone(strategy, pool)
+    same_in_both_precisions(strategy, pool)
+    if torch.cuda.is_available():
+        same_on_both_devices(strategy, pool)
+    for name, odd in odd_pools().items():
+        survives(strategy, name, odd)
+
+
+def _select(strategy: Strategy, pool: Pool, budget: int = BUDGET, seed: int = 7) -> Query:
+    return strategy.select(pool, budget, np.random.default_rng(seed))
+
+
+def round_trip(strategy: Strategy) -> None:
+    """What a strategy writes into a configuration builds an equal strategy."""
+    table = strategy.model_dump()
+    require(table.pop("name") == strategy.name, strategy.name, "does not write its own name")
+    require(
+        type(strategy)(**table) == strategy, strategy.name, "differs after a round through TOML"
+    )
+
+
+def right_number_of_ids(strategy: Strategy, pool: Pool) -> None:
+    """Exactly min(budget, |U|) distinct ids of the pool; scores are per candidate."""
+    n = len(pool.ids)
+    for budget in (0, 1, BUDGET, n - 1, n, n + 10):
+        query = _select(strategy, pool, budget)
+        want = min(budget, n)
+        require(
+            len(query.ids) == want, strategy.name, f"chose {len(query.ids)} of {want} (|U|={n})"
+        )
+        require(len(set(query.ids)) == want, strategy.name, "chose an id twice")
+        require(set(query.ids) <= set(pool.ids), strategy.name, "chose an id outside the pool")
+        for name, score in query.scores.items():
+            require(len(score) == n, strategy.name, f"score '{name}' is not one per candidate")
+
+
+def deterministic(strategy: Strategy, pool: Pool) -> None:
+    """The same pool, budget and seed give the same query, whatever was drawn in between."""
+    first = _select(strategy, pool)
+    torch.rand(3)
+    np.random.default_rng().random(3)
+    require(first.ids == _select(strategy, pool).ids, strategy.name, "is not deterministic")
+
+
+def indifferent_to_order(strategy: Strategy, pool: Pool) -> None:
+    """Listing the candidates in another order changes neither the choice nor the scores."""
+    order = torch.from_numpy(np.random.default_rng(3).permutation(len(pool.ids)))
+    plain, other = _select(strategy, pool), _select(strategy, permuted(pool, order))
+    require(set(plain.ids) == set(other.ids), strategy.name, "depends on the order of the pool")
+    for name, score in plain.scores.items():
+        require(
+            bool(torch.equal(score[order], other.scores[name])),
+            strategy.name,
+            f"gives score '{name}' in another order than the pool's",
+        )
+
+
+def blind_to_names(strategy: Strategy, pool: Pool) -> None:
+    """Ids are opaque: a label could hide in them, so renaming must change nothing."""
+    renamed = dict(zip(sorted(pool.ids), (f"{i:06d}" for i in range(len(pool.ids))), strict=True))
+    other = _select(strategy, replace(pool, ids=tuple(renamed[i] for i in pool.ids)))
+    plain = tuple(renamed[i] for i in _select(strategy, pool).ids)
+    require(plain == other.ids, strategy.name, "reads something out of the candidates' ids")
+
+
+def leaves_inputs_alone(strategy: Strategy, pool: Pool) -> None:
+    """No tensor of the pool is written to."""
+    before = [x.clone() for x in tensors(pool)]
+    _select(strategy, pool)
+    same = all(torch.equal(a, b) for a, b in zip(before, tensors(pool), strict=True))
+    require(same, strategy.name, "modified the pool it was given")
+
+
+def same_in_both_precisions(strategy: Strategy, pool: Pool) -> None:
+    """float32 and float64 agree up to near-ties."""
+    share = shared(
+        _select(strategy, pool).ids, _select(strategy, moved(pool, dtype=torch.float64)).ids
+    )
+    require(share >= AGREEMENT, strategy.name, f"agrees with itself in float64 on {share:.0%}")
+
+
+def same_on_both_devices(strategy: Strategy, pool: Pool) -> None:
+    """CPU and CUDA agree up to near-ties."""
+    share = shared(_select(strategy, pool).ids, _select(strategy, moved(pool, device="cuda")).ids)
+    require(share >= AGREEMENT, strategy.name, f"agrees between CPU and CUDA on {share:.0%}")
+
+
+def odd_pools() -> dict[str, Pool]:
+    """Pools at the edge of what a clinic may have."""
+    pool = make_pool(n=30, n_labelled=12, n_outliers=6).pool
+
+    def labelled(rows: slice) -> Labelled:
+        full = pool.labelled
+        assert full.coverage is not None and full.global_features is not None
+        return Labelled(
+            full.features[rows], full.labels[rows], full.coverage[rows], full.global_features[rows]
+        )
+
+    def flat(x: torch.Tensor) -> torch.Tensor:
+        return torch.ones_like(x)
+
+    assert pool.coverage is not None and pool.outliers.coverage is not None
+    assert pool.labelled.coverage is not None
+    alike = torch.zeros(len(pool.ids), dtype=torch.int64)
+    one_class = replace(labelled(slice(None)), labels=torch.zeros_like(pool.labelled.labels))
+    flat_coverage = replace(
+        pool,
+        coverage=flat(pool.coverage),
+        labelled=replace(pool.labelled, coverage=flat(pool.labelled.coverage)),
+        outliers=replace(pool.outliers, coverage=flat(pool.outliers.coverage)),
+    )
+    flat_features = replace(
+        pool,
+        features=flat(pool.features),
+        global_features=flat(pool.features),
+        labelled=replace(
+            pool.labelled,
+            features=flat(pool.labelled.features),
+            global_features=flat(pool.labelled.features),
+        ),
+        outliers=replace(pool.outliers, features=flat(pool.outliers.features)),
+    )
+    no_outliers = Outliers(pool.outliers.features[:0], pool.outliers.coverage[:0])
+    return {
+        "no labelled outlier": replace(pool, outliers=no_outliers),
+        "no labelled ID image": replace(pool, labelled=labelled(slice(0))),
+        "nothing labelled": replace(pool, labelled=labelled(slice(0)), outliers=no_outliers),
+        "one labelled ID image": replace(pool, labelled=labelled(slice(1))),
+        "one class": replace(pool, labelled=one_class),
+        "constant coverage": flat_coverage,
+        "constant features": flat_features,
+        "identical candidates": replace(permuted(pool, alike), ids=pool.ids),
+        "zero features": replace(pool, features=torch.zeros_like(pool.features)),
+        "a pool of one": replace(permuted(pool, alike[:1])),
+    }
+
+
+def survives(strategy: Strategy, name: str, pool: Pool) -> None:
+    """An odd pool gives a whole query, not an exception."""
+    for budget in (1, 5, len(pool.ids)):
+        try:
+            query = _select(strategy, pool, budget)
+        except Exception as error:
+            raise AssertionError(f"'{strategy.name}' fails on {name}: {error!r}") from error
+        want = min(budget, len(pool.ids))
+        require(
+            len(set(query.ids)) == want == len(query.ids),
+            strategy.name,
+            f"chose {len(query.ids)} ({len(set(query.ids))} distinct) of {want} on {name}",
+        )

@@ -1,0 +1,68 @@
+"""`fidal list` and `fidal describe`: what there is, and what a field means."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+
+from fidal.data import BENCHMARKS
+from fidal.encoders import ENCODERS
+from fidal.gates import DENSITIES, THRESHOLDS
+from fidal.parts import Part
+from fidal.strategies import STRATEGIES
+
+LISTS: Mapping[str, Mapping[str, type[Part]]] = {
+    "strategies": STRATEGIES,
+    "benchmarks": BENCHMARKS,
+    "encoders": ENCODERS,
+    "gates": {
+        **{f"density {k}": v for k, v in DENSITIES.items()},
+        **{f"threshold {k}": v for k, v in THRESHOLDS.items()},
+    },
+}
+
+
+def list_table(console: Console, what: str, as_json: bool) -> None:
+    """Name, first sentence and own fields of each part."""
+    entries = [
+        {"name": name, "what": _sentence(part), "fields": _fields(part)}
+        for name, part in LISTS[what].items()
+    ]
+    if as_json:
+        print(json.dumps(entries, indent=1))
+        return
+    table = Table("name", "what it is", "fields", box=None, pad_edge=False)
+    for entry in entries:
+        table.add_row(str(entry["name"]), str(entry["what"]), ", ".join(entry["fields"]))
+    console.print(table)
+
+
+def describe_table(console: Console, experiment: BaseModel) -> None:
+    """One line per field: dotted key, value, meaning."""
+    table = Table("key", "value", "meaning", box=None, pad_edge=False)
+    for key, value, meaning in _walk("", experiment):
+        table.add_row(key, value, meaning)
+    console.print(table)
+
+
+def _sentence(part: type[Part]) -> str:
+    text = " ".join((part.__doc__ or "").split())
+    return text.split(". ")[0].rstrip(".")
+
+
+def _fields(part: type[Part]) -> list[str]:
+    return [name for name in part.model_fields if name != "objective"]
+
+
+def _walk(prefix: str, model: BaseModel) -> Iterator[tuple[str, str, str]]:
+    for name, field in type(model).model_fields.items():
+        value: Any = getattr(model, name)
+        if isinstance(value, Part):
+            yield f"{prefix}{name}", value.name, field.description or ""
+            yield from _walk(f"{prefix}{name}.", value)
+        else:
+            shown = "none" if value is None else str(value)
+            yield f"{prefix}{name}", shown, field.description or ""

@@ -1,0 +1,66 @@
+"""How a pool gets its share of outliers while classes and sites keep their proportions."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def counts_for_share(n_id: int, n_ood: int, share: float) -> tuple[int, int]:
+    """How many ID and OOD images give this share of OOD: all of one kind, a part of the other.
+
+    Above n_ood / (n_id + n_ood) all OOD images are used and the ID images are cut, below it all ID
+    images are used and only a part of the OOD images. In whole images, rounded to the nearest.
+    """
+    if share * (n_id + n_ood) > n_ood:
+        return round(n_ood * (1 - share) / share), n_ood
+    return n_id, round(n_id * share / (1 - share))
+
+
+def apportion(total: int, weights: Sequence[int]) -> list[int]:
+    """`total` whole things in proportion to `weights`, by the largest remainder.
+
+    Every part is its exact proportion rounded up or down, so it is off by less than one; where
+    total <= sum(weights), no part exceeds its weight. Ties go to the earlier part.
+    """
+    whole = max(1, sum(weights))
+    parts = [total * weight // whole for weight in weights]
+    remainders = [total * weight % whole for weight in weights]
+    largest = sorted(range(len(weights)), key=lambda i: -remainders[i])
+    for i in largest[: total - sum(parts) if sum(weights) else 0]:
+        parts[i] += 1
+    return parts
+
+
+def cut(
+    rows: NDArray[np.int64],
+    total: int,
+    strata: Sequence[NDArray[np.generic]],
+    names: Sequence[str],
+    seed: int,
+) -> NDArray[np.int64]:
+    """`total` of `rows`, at random within strata, each stratum in its proportion.
+
+    `strata` are columns (site, then class) over all images; the first is apportioned exactly, then
+    the next inside it. A smaller total with the same seed takes from the same queue of each
+    stratum, so that subsets of different sizes nest as far as rounding allows.
+    """
+    if not strata:
+        return rows[random_order([names[row] for row in rows], seed)[:total]]
+    values = strata[0][rows]
+    parts = [rows[values == value] for value in np.unique(values)]
+    quotas = apportion(total, [len(part) for part in parts])
+    cuts = [
+        cut(part, quota, strata[1:], names, seed) for part, quota in zip(parts, quotas, strict=True)
+    ]
+    return np.concatenate([rows[:0], *cuts])
+
+
+def random_order(names: Iterable[str], seed: int) -> list[int]:
+    """Positions in an order that depends on names and seed alone, not on NumPy's version.
+
+    Equal names (the patients of several images) stay together, in the order given.
+    """
+    keys = [hashlib.blake2b(f"{seed}\0{name}".encode()).digest() for name in names]
+    return sorted(range(len(keys)), key=keys.__getitem__)

@@ -1,0 +1,108 @@
+"""What a manifest must be. Errors name the file, the row, the column, the value, the way out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fidal.data.benchmark import TEST, TRAIN, Manifest
+from fidal.parts import nearest
+
+OOD: Final = "ood"
+"""The label of a known outlier in a manifest file."""
+
+REQUIRED: Final = ("image", "site", "split", "label")
+SPLITS: Final = (TRAIN, TEST)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The cells of a manifest file, as text."""
+
+    path: Path
+    columns: Mapping[str, list[str]]
+    lines: tuple[int, ...]
+    """For each row, the number under which a person finds it in the file."""
+
+
+def check_columns(table: Table) -> None:
+    """Every required column is there, and at least one row."""
+    for name in REQUIRED:
+        if name not in table.columns:
+            hint = nearest(name, list(table.columns))
+            raise ValueError(f"{table.path}: column '{name}' is missing; {hint}")
+    if not table.lines:
+        raise ValueError(f"{table.path}: there is no row below the header")
+
+
+def check_rows(table: Table) -> None:
+    """Ids are there and unique, sites are named, splits are known."""
+    ids = "id" if "id" in table.columns else "image"
+    for name in dict.fromkeys(("image", "site", ids)):
+        _refuse(table, name, [not cell for cell in table.columns[name]], "is empty")
+    first: dict[str, int] = {}
+    again = [first.setdefault(cell, row) != row for row, cell in enumerate(table.columns[ids])]
+    _refuse(table, ids, again, "stands in an earlier row too; ids are unique over all sites")
+    splits = table.columns["split"]
+    _refuse(table, "split", [cell not in SPLITS for cell in splits], "is unknown", SPLITS)
+
+
+def check_classes(path: Path, classes: Sequence[str]) -> None:
+    """There are classes, each once, and none has the name of an outlier."""
+    if not classes:
+        raise ValueError(f"{path}: no image has a class; declare them with classes = [...]")
+    for name in classes:
+        if name in ("", OOD) or classes.count(name) > 1:
+            raise ValueError(
+                f"classes: '{name}' is declared more than once, empty, or '{OOD}', which is kept "
+                "for outliers; rename it"
+            )
+
+
+def check_labels(table: Table, classes: Sequence[str]) -> None:
+    """Every label is a class, "ood" or empty; a test image, which nobody will be asked, has one."""
+    labels, splits = table.columns["label"], table.columns["split"]
+    known = [*classes, OOD]
+    _refuse(table, "label", [bool(c) and c not in known for c in labels], "is no class", known)
+    blank = [not label and split == TEST for label, split in zip(labels, splits, strict=True)]
+    _refuse(table, "label", blank, f"is empty for a test image; give it a class or '{OOD}'")
+
+
+def check_sites(manifest: Manifest, path: Path) -> None:
+    """Every site has something to train on."""
+    for site in manifest.sites:
+        here = manifest.site == site
+        if not (manifest.split[here] == TRAIN).any():
+            raise ValueError(
+                f"{path}: site '{site}' has {int(here.sum())} test images and none to train on; "
+                f"mark some of them as split '{TRAIN}' or leave the site out"
+            )
+
+
+def check_groups(manifest: Manifest, path: Path) -> None:
+    """No patient stands on both sides of the split. An empty group is nobody's."""
+    if manifest.group is None:
+        return
+    sides = {side: set(manifest.group[manifest.split == side].tolist()) for side in SPLITS}
+    shared = sorted((sides[TRAIN] & sides[TEST]) - {""})
+    if shared:
+        images = sum(group in shared for group in manifest.group.tolist())
+        raise ValueError(
+            f"{path}: {len(shared)} groups ({images} images) stand in both train and test, first "
+            f"'{shared[0]}'; move each to one side, put the site before the number if the sites "
+            "number their patients independently, or set allow_shared_groups = true"
+        )
+
+
+def _refuse(
+    table: Table, column: str, wrong: Sequence[bool], what: str, known: Sequence[str] = ()
+) -> None:
+    rows = [row for row, bad in enumerate(wrong) if bad]
+    if not rows:
+        return
+    value = table.columns[column][rows[0]]
+    hint = f"; {nearest(value, list(known))}" if known else ""
+    more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+    raise ValueError(
+        f"{table.path}, row {table.lines[rows[0]]}, column '{column}': '{value}' {what}{hint}{more}"
+    )

@@ -1,0 +1,50 @@
+"""One image file -> size x size x 3 bytes. The rule is stated here and nowhere else.
+
+1. The camera's orientation tag is obeyed.
+2. Colour: grayscale is repeated to three channels, palettes are looked up, alpha is dropped.
+   16-bit grayscale is divided by 2^(bits - 8): one fixed scale for all images, never stretched per
+   image, so that brightness stays comparable. (16-bit colour arrives as its high bytes.)
+3. Shape: "crop" brings the shorter edge to `size` and cuts the centre; "pad" brings the longer
+   edge to `size` and adds black. Bilinear with antialiasing. A JPEG much larger than that is
+   decoded at the smallest of its built-in scales that is at least twice `size`.
+"""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What an image becomes."""
+
+    size: int
+    fit: Literal["crop", "pad"] = "crop"
+    bits: int = 16
+    """Bits that 16-bit grayscale files really use, 8..16; 12 is common in mammography."""
+
+
+def picture(source: Path | bytes, recipe: Recipe) -> NDArray[np.uint8]:
+    """The image in a file, or in the bytes of one: size x size x 3. Raises what Pillow raises."""
+    with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
+        image.draft(None, (2 * recipe.size, 2 * recipe.size))
+        rgb = _rgb(ImageOps.exif_transpose(image), recipe.bits)
+    square = (recipe.size, recipe.size)
+    shape = ImageOps.fit if recipe.fit == "crop" else ImageOps.pad
+    return np.asarray(shape(rgb, square, Image.Resampling.BILINEAR))
+
+
+def _rgb(image: Image.Image, bits: int) -> Image.Image:
+    if image.mode == "F":
+        raise ValueError("floating-point pixels have no stated range; save as 8 or 16 bits")
+    if image.mode == "I" or image.mode.startswith("I;16"):
+        values = np.asarray(image)
+        if values.min() < 0 or values.max() >= 1 << bits:
+            raise ValueError(f"pixel values {values.min()}..{values.max()} do not fit {bits} bits")
+        image = Image.fromarray((values >> (bits - 8)).astype(np.uint8))
+    return image.convert("RGB")

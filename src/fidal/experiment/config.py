@@ -1,0 +1,122 @@
+"""What one experiment is: a TOML file read into these fields, each with its default and its doc."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, ValidationError
+
+from fidal.data import BENCHMARKS
+from fidal.data.benchmark import Source
+from fidal.learning.networks import Architecture
+from fidal.learning.trainer import Training
+from fidal.parts import by_name, explain
+from fidal.strategies import STRATEGIES
+from fidal.strategies.base import Strategy
+
+Budget = int | float | dict[str, int | float]
+
+
+class ConfigError(ValueError):
+    """A configuration that can't be run; the message says which field and what to do."""
+
+
+class Experiment(BaseModel):
+    """One run: a benchmark, a network, a strategy, a seed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="first part of the run folder's name")
+    seed: int = Field(default=0, description="everything random in the run is drawn from it")
+    rounds: int = Field(default=5, ge=1, description="R: queries after the random warm-up")
+    budget: Budget = Field(
+        default=50,
+        description="B_k: images per site and round; a number, a share below 1 of the site's "
+        "training images, or a table with one of both per site",
+    )
+    candidates: int = Field(
+        default=10_000, ge=1, description="at most so many random candidates are scored per query"
+    )
+    oracle_error: float = Field(
+        default=0.0, ge=0, le=1, description="share of wrong ID/OOD answers of the simulated expert"
+    )
+    benchmark: Annotated[
+        SerializeAsAny[Source], BeforeValidator(by_name("benchmark", BENCHMARKS))
+    ] = Field(description="the federation's data")
+    network: Architecture = Field(default=Architecture(), description="what is trained")
+    training: Training = Field(default=Training(), description="how, between two queries")
+    strategy: Annotated[
+        SerializeAsAny[Strategy], BeforeValidator(by_name("strategy", STRATEGIES))
+    ] = Field(description="what is queried")
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that name this very configuration."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def run_name(self) -> str:
+        """The name of the run's folder."""
+        return f"{self.name}-{self.strategy.name}-s{self.seed}-{self.digest}"
+
+    def budget_of(self, site: str, images: int) -> int:
+        """B_k of one site that has so many training images."""
+        budget: Any = self.budget
+        if isinstance(budget, dict):
+            if site not in budget:
+                raise ConfigError(f"budget has no entry for site '{site}'; add it to the table")
+            budget = budget[site]
+        if budget < 0:
+            raise ConfigError(f"budget of site '{site}' is {budget}; it must not be negative")
+        return round(budget * images) if budget < 1 else int(budget)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """A TOML file as it stands."""
+    try:
+        return tomllib.loads(path.read_text())
+    except FileNotFoundError as error:
+        raise ConfigError(f"no configuration at {path}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from error
+
+
+def with_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
+    """`a.b=c` from the command line on top of a table; c is TOML, or a string where it is not."""
+    table = json.loads(json.dumps(table))
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {setting}: write it as key=value, e.g. strategy.lambda_div=2")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
+        put(table, key, value)
+    return table
+
+
+def put(table: dict[str, Any], key: str, value: object) -> None:
+    """Set a dotted key. A part given by its name alone becomes a table when a field is set."""
+    *path, last = key.split(".")
+    for word in path:
+        inner = table.get(word, {})
+        table[word] = {"name": inner} if isinstance(inner, str) else inner
+        table = table[word]
+        if not isinstance(table, dict):
+            raise ConfigError(f"{key}: '{word}' is {table!r} and has no fields")
+    if last == "name" and table.get("name") != value:
+        table.clear()  # another part: the fields of the old one do not belong to it
+    table[last] = value
+
+
+def make_experiment(table: dict[str, Any]) -> Experiment:
+    """The experiment of a table; errors name the field, the nearest known key and what is wrong."""
+    try:
+        return Experiment.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(explain(error, Experiment)) from error

@@ -1,0 +1,121 @@
+"""The files of a run.
+
+config.json          the resolved configuration
+versions.json        of fidal, Python and the libraries, when the run began
+rounds.jsonl         the result rows, see records.py
+timings.jsonl        seconds and peak memory of each request; the only file that differs
+                     between two runs of one configuration
+state.safetensors    the coordinator's state after its last finished phase
+sites/NAME/          what stays at a site: ledger.sqlite, local.safetensors, queries.jsonl,
+                     scores-ROUND.safetensors
+"""
+
+import json
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fidal.experiment.config import ConfigError, Experiment, make_experiment
+from fidal.federation.coordinator import State
+from fidal.federation.messages import GateReport, QueryReply
+from fidal.federation.weights import pack, unpack
+from fidal.storage import StateError, load_state, save_state, write_atomic
+
+LIBRARIES = ("fidal", "torch", "numpy", "scikit-learn", "timm")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Paths, and reading and writing of what is not a row."""
+
+    path: Path
+
+    @property
+    def rounds(self) -> Path:
+        """The result rows."""
+        return self.path / "rounds.jsonl"
+
+    @property
+    def timings(self) -> Path:
+        """Seconds and memory."""
+        return self.path / "timings.jsonl"
+
+    def site(self, name: str) -> Path:
+        """A site's own folder, made if there is none."""
+        folder = self.path / "sites" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def claim(self, experiment: Experiment) -> None:
+        """Make the folder this experiment's, or find that it is; another's stays untouched."""
+        file = self.path / "config.json"
+        if file.exists():
+            stored = self.experiment()
+            if stored != experiment:
+                raise ConfigError(_difference(self.path, stored, experiment))
+            return
+        if self.path.exists() and any(self.path.iterdir()):
+            raise ConfigError(f"{self.path} holds files that are not a run's; name another folder")
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = {name: version(name) for name in LIBRARIES}
+        versions = {"python": platform.python_version(), **found}
+        write_atomic(self.path / "versions.json", json.dumps(versions, indent=1).encode())
+        write_atomic(file, experiment.model_dump_json(indent=1).encode())
+
+    def experiment(self) -> Experiment:
+        """The experiment that the folder was made for."""
+        file = self.path / "config.json"
+        if not file.exists():
+            raise ConfigError(f"{self.path} is no run: it has no config.json")
+        try:
+            table = json.loads(file.read_text())
+        except json.JSONDecodeError as error:
+            raise ConfigError(f"{file} is damaged: {error}; restore it from a backup") from error
+        return make_experiment(table)
+
+    def save_state(self, experiment: Experiment, state: State) -> None:
+        """Atomically, after each phase."""
+        tensors = unpack(state.weights) if state.weights else {}
+        queried = {site: asdict(reply) for site, reply in state.queried.items()}
+        meta = {
+            "config": experiment.digest,
+            "round": str(state.round),
+            "phase": state.phase,
+            "done": str(state.done),
+            "names": json.dumps(list(tensors)),
+            "queried": json.dumps(queried),
+        }
+        save_state(self.path / "state.safetensors", tensors, meta)
+
+    def load_state(self, experiment: Experiment) -> State:
+        """The last saved state, or the beginning."""
+        file = self.path / "state.safetensors"
+        if not file.exists():
+            return State()
+        tensors, meta = load_state(file)
+        if meta.get("config") != experiment.digest:
+            raise StateError(f"{file} belongs to another configuration; move it away to start anew")
+        names: list[str] = json.loads(meta["names"])
+        return State(
+            round=int(meta["round"]),
+            phase=meta["phase"],  # type: ignore[arg-type]
+            weights=pack({name: tensors[name] for name in names}) if names else None,
+            queried={s: _reply(table) for s, table in json.loads(meta["queried"]).items()},
+            done=meta["done"] == "True",
+        )
+
+
+def _reply(table: dict[str, Any]) -> QueryReply:
+    gate = table.pop("gate")
+    return QueryReply(**table, gate=GateReport(**gate) if gate else None)
+
+
+def _difference(path: Path, stored: Experiment, given: Experiment) -> str:
+    a, b = stored.model_dump(mode="json"), given.model_dump(mode="json")
+    keys = ", ".join(key for key in a if a[key] != b[key])
+    return (
+        f"{path} holds a run of another configuration (it differs in: {keys}); resume it with "
+        f"`fidal resume`, or give the new one another folder"
+    )

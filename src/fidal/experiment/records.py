@@ -1,0 +1,79 @@
+"""The rows of a run: one per round and site, and one for the federation, whose site is "*"."""
+
+from dataclasses import asdict
+
+import numpy as np
+from pydantic import JsonValue
+
+from fidal.experiment.config import Experiment
+from fidal.experiment.metrics import accuracy, balanced_accuracy, pooled, purity, recalls
+from fidal.federation.coordinator import RoundResult
+from fidal.federation.messages import EvaluateReply, QueryReply
+
+KEY = ("run", "round", "site")
+FEDERATION = "*"
+
+
+def rows_of(
+    experiment: Experiment, classes: tuple[str, ...], result: RoundResult
+) -> list[dict[str, JsonValue]]:
+    """In: one round's replies. Out: its rows, sites first."""
+    head: dict[str, JsonValue] = {
+        "run": experiment.run_name,
+        "experiment": experiment.name,
+        "benchmark": experiment.benchmark.name,
+        "strategy": experiment.strategy.name,
+        "seed": experiment.seed,
+        "round": result.round,
+        "classes": list(classes),
+    }
+    sites = list(result.evaluated)
+    rows = [
+        {**head, "site": site, **_site(result.queried[site], result.evaluated[site])}
+        for site in sites
+    ]
+    return [*rows, {**head, "site": FEDERATION, **_federation(result)}]
+
+
+def _site(queried: QueryReply, evaluated: EvaluateReply) -> dict[str, JsonValue]:
+    return {
+        "bma": balanced_accuracy(evaluated.confusion),
+        "accuracy": accuracy(evaluated.confusion),
+        "recall": recalls(evaluated.confusion).tolist(),
+        "confusion": [list(row) for row in evaluated.confusion],
+        "calibration_error": evaluated.calibration_error,
+        "loss": evaluated.loss,
+        **_counts([queried]),
+        "pool_ood_share": queried.pool_ood_share,
+        "gate": asdict(queried.gate) if queried.gate else None,
+    }
+
+
+def _federation(result: RoundResult) -> dict[str, JsonValue]:
+    """Mean of sites (A21) and pooled test sets, both named."""
+    evaluated = list(result.evaluated.values())
+    together = pooled([reply.confusion for reply in evaluated])
+    return {
+        "bma_mean": float(np.nanmean([balanced_accuracy(r.confusion) for r in evaluated])),
+        "bma_pooled": balanced_accuracy(together),
+        "accuracy_mean": float(np.nanmean([accuracy(r.confusion) for r in evaluated])),
+        "accuracy_pooled": accuracy(together),
+        "recall": recalls(together).tolist(),
+        "confusion": [list(row) for row in together],
+        **_counts(list(result.queried.values())),
+    }
+
+
+def _counts(queried: list[QueryReply]) -> dict[str, JsonValue]:
+    """This round's answers, and the cumulative labelled pool with its purity."""
+    labelled, outliers = sum(q.labelled for q in queried), sum(q.outliers for q in queried)
+    return {
+        "candidates": sum(q.candidates for q in queried),
+        "asked": sum(q.asked for q in queried),
+        "answered_id": sum(q.answered_id for q in queried),
+        "answered_ood": sum(q.answered_ood for q in queried),
+        "filled": sum(q.filled for q in queried),
+        "labelled": labelled,
+        "outliers": outliers,
+        "purity": purity(labelled, outliers),
+    }

@@ -1,0 +1,69 @@
+"""The default engine: all sites in this process, one after the other. No daemon, no socket."""
+
+import resource
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from fidal.federation.messages import (
+    EvaluateRequest,
+    Failure,
+    QueryRequest,
+    Reply,
+    Request,
+    TrainRequest,
+)
+from fidal.site.site import Site
+
+Clock = Callable[[str, Request, float, int], None]
+"""Told of each request carried out: site, request, seconds, peak bytes."""
+
+
+class InProcess:
+    """Calls the sites' methods. A ValueError of a site is its `Failure`; other errors are bugs and
+    are raised as they are, with their traceback.
+    """
+
+    def __init__(self, sites: Sequence[Site], clock: Clock | None = None) -> None:
+        self._sites = {site.name: site for site in sites}
+        self._clock = clock
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """In the order of the benchmark."""
+        return tuple(self._sites)
+
+    def broadcast(
+        self, requests: Mapping[str, Request], deadline: float | None = None
+    ) -> dict[str, Reply]:
+        """See `Engine`. Everything happens before this returns, so no deadline can pass."""
+        return {name: self._ask(self._sites[name], request) for name, request in requests.items()}
+
+    def _ask(self, site: Site, request: Request) -> Reply:
+        start = time.perf_counter()
+        try:
+            reply = _carry_out(site, request)
+        except ValueError as error:
+            return Failure(site.name, str(error))
+        if self._clock is not None:
+            self._clock(site.name, request, time.perf_counter() - start, peak_bytes())
+        return reply
+
+
+def _carry_out(site: Site, request: Request) -> Reply:
+    match request:
+        case TrainRequest():
+            return site.train(request)
+        case QueryRequest():
+            return site.query(request)
+        case EvaluateRequest():
+            return site.evaluate(request)
+    return site.status()
+
+
+def peak_bytes() -> int:
+    """Of the GPU where there is one, else of this process since it began."""
+    if torch.cuda.is_available():
+        return torch.cuda.max_memory_allocated()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,90 @@
+"""C_ID (Eq. 6): how many images lie within a candidate's own threshold, counted block by block.
+
+This is the heaviest part of FIDAL: n (n + m) similarities. They are symmetric among candidates, so
+only the upper triangle is multiplied, and each of its blocks is compared twice: with the thresholds
+of its rows and with those of its columns.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+BLOCK: Final = 1024
+"""Rows and columns of a block: its product and its mask are 4 MiB each and stay in the cache.
+
+20,000 x 512 against 22,000 on two cores: 2.9 CPU seconds, with blocks of 2048 5.3.
+"""
+
+
+def support_count(
+    candidates: Tensor, labelled: Tensor, threshold: Tensor, sample: Tensor | None = None
+) -> Tensor:
+    """Eq. 6: #{j in U and L_ID : f_i . f_j > tau_i}, the candidate itself among them.
+
+    In: unit rows of U, n x d, and of L_ID, m x d; tau, n. With a `sample`, distinct rows of U, the
+    candidates are counted among these only and scaled up by n / len(sample). Out: n, int64.
+    """
+    count = _count(candidates, labelled, threshold)
+    if sample is None:
+        count += _count_mutual(candidates, threshold)
+    else:
+        share = len(sample) / len(candidates)
+        count += _count(candidates, candidates[sample], threshold) / share
+    return count.round().long()
+
+
+def _count(candidates: Tensor, references: Tensor, threshold: Tensor) -> Tensor:
+    """For each candidate the references above its threshold. Out: n, float64."""
+    block, count = _Block(candidates), _zeros(candidates)
+    for rows in _slices(0, len(candidates)):
+        for columns in _slices(0, len(references)):
+            block.multiply(candidates[rows], references[columns])
+            count[rows] += block.above(threshold[rows, None]).sum(1)
+    return count
+
+
+def _count_mutual(candidates: Tensor, threshold: Tensor) -> Tensor:
+    """For each candidate the candidates above its threshold. Out: n, float64."""
+    block, count = _Block(candidates), _zeros(candidates)
+    for rows in _slices(0, len(candidates)):
+        for columns in _slices(rows.start, len(candidates)):
+            block.multiply(candidates[rows], candidates[columns])
+            count[rows] += block.above(threshold[rows, None]).sum(1)
+            if columns != rows:
+                count[columns] += block.above(threshold[columns]).sum(0)
+    return count
+
+
+class _Block:
+    """One block of similarities and its mask, in memory that the next block uses again."""
+
+    def __init__(self, like: Tensor) -> None:
+        self._similarity = like.new_empty(BLOCK * BLOCK)
+        self._mask = like.new_empty(BLOCK * BLOCK)
+        self._shape = (0, 0)
+
+    def multiply(self, rows: Tensor, columns: Tensor) -> None:
+        self._shape = (len(rows), len(columns))
+        torch.mm(rows, columns.T, out=self._shaped(self._similarity))
+
+    def above(self, threshold: Tensor) -> Tensor:
+        """1 where the similarity exceeds the threshold, else 0; valid until the next call.
+
+        As floating point, not as bool: torch compares and sums that eight times faster, and a sum
+        of at most BLOCK ones is exact.
+        """
+        mask = self._shaped(self._mask)
+        return torch.gt(self._shaped(self._similarity), threshold, out=mask)
+
+    def _shaped(self, memory: Tensor) -> Tensor:
+        height, width = self._shape
+        return memory[: height * width].view(height, width)
+
+
+def _slices(start: int, stop: int) -> list[slice]:
+    return [slice(i, min(i + BLOCK, stop)) for i in range(start, stop, BLOCK)]
+
+
+def _zeros(like: Tensor) -> Tensor:
+    return like.new_zeros(len(like), dtype=torch.float64)

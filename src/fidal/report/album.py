@@ -1,0 +1,64 @@
+"""The benchmark's pictures and truth by image id, for what a report may show of its own data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from fidal.data import BENCHMARKS
+from fidal.data.benchmark import Benchmark, Source
+from fidal.parts import by_name
+from fidal.report.spread import Floats
+from fidal.types import OUTLIER, UNLABELLED
+
+
+@dataclass(frozen=True, eq=False)
+class Album:
+    """A loaded benchmark, looked up by image id."""
+
+    benchmark: Benchmark
+
+    def label(self, sample: str) -> int:
+        """A class, OUTLIER, or UNLABELLED where nobody knows."""
+        row = self._rows.get(sample)
+        return UNLABELLED if row is None else int(self.benchmark.manifest.label[row])
+
+    def word(self, sample: str) -> str:
+        """What the image shows: its class, or the kind of outlier if the manifest tells it."""
+        manifest, label = self.benchmark.manifest, self.label(sample)
+        if label >= 0:
+            return manifest.classes[label]
+        kinds = manifest.columns.get("kind")
+        if label == OUTLIER and kinds is not None:
+            return str(kinds[self._rows[sample]])
+        return "OOD" if label == OUTLIER else "?"
+
+    def picture(self, sample: str) -> NDArray[np.uint8] | None:
+        """H x W x 3; None if the benchmark holds vectors or not this image."""
+        row = self._rows.get(sample)
+        if row is None or self.benchmark.inputs.ndim != 4:
+            return None
+        return np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+
+    def coverage(self, sample: str) -> Floats | None:
+        """g(x) of the frozen encoder."""
+        row, every = self._rows.get(sample), self.benchmark.coverage
+        return None if row is None or every is None else np.asarray(every[row], dtype=np.float64)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {sample: row for row, sample in enumerate(self.benchmark.manifest.ids)}
+
+
+def open_album(config: Mapping[str, JsonValue], cache: Path) -> Album:
+    """The benchmark of a run's configuration, as pictures even if the run saw vectors of them."""
+    source: Any = by_name("benchmark", BENCHMARKS)(config["benchmark"])
+    assert isinstance(source, Source)
+    if getattr(source, "view", "images") != "images":
+        source = source.model_copy(update={"view": "images"})
+    return Album(source.load(cache))

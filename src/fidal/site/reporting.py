@@ -1,0 +1,97 @@
+"""What a site says about a query and an evaluation: counts for the wire, details for itself."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from fidal.data.sites import SiteData
+from fidal.federation.messages import EvaluateReply, GateReport
+from fidal.learning.feed import Feed
+from fidal.learning.inference import infer
+from fidal.learning.networks import Network
+from fidal.rows import append_once
+from fidal.storage import save_state
+from fidal.types import OUTLIER, Query
+
+BINS: Final = 15
+"""Confidence bins of the expected calibration error."""
+
+
+def gate_report(query: Query, truth: NDArray[np.int64]) -> GateReport | None:
+    """The diagnosis in numbers; with the whole pool's truth where it is known (a benchmark)."""
+    said = query.diagnosis.gate
+    if said is None:
+        return None
+    kept = query.scores["kept"].cpu().numpy().astype(bool)
+    known = bool((truth >= OUTLIER).all())
+    outlier = truth == OUTLIER
+    return GateReport(
+        rejected=said.rejected,
+        cut=said.cut,
+        separation=said.separation,
+        ood_share=said.ood_share,
+        auroc=said.auroc,
+        recall=said.recall,
+        id_loss=said.id_loss,
+        true_recall=float((~kept[outlier]).mean()) if known and outlier.any() else None,
+        true_id_loss=float((~kept[~outlier]).mean()) if known and (~outlier).any() else None,
+    )
+
+
+def write_query(
+    folder: Path,
+    round: int,
+    query: Query,
+    candidates: tuple[str, ...],
+    asked: tuple[str, ...],
+    answers: Mapping[str, int],
+) -> None:
+    """The site's own record: one line per round, and all candidates' scores beside it."""
+    where = {sample: row for row, sample in enumerate(candidates)}
+    gate = query.diagnosis.gate
+    row: dict[str, JsonValue] = {
+        "round": round,
+        "ids": list(asked),
+        "answers": [answers.get(sample) for sample in asked],
+        "scores": {
+            name: [float(x[where[sample]]) for sample in asked] for name, x in query.scores.items()
+        },
+        "notes": [*query.diagnosis.notes, *(gate.flags if gate else ())],
+        "terms": dict(query.diagnosis.terms),
+    }
+    append_once(folder / "queries.jsonl", [row], key=("round",))
+    if query.scores:
+        meta = {"ids": "\n".join(candidates)}
+        save_state(folder / f"scores-{round}.safetensors", dict(query.scores), meta)
+
+
+def evaluate(network: Network, feed: Feed, data: SiteData, round: int) -> EvaluateReply:
+    """Confusion counts, expected calibration error and mean cross-entropy on the test images."""
+    classes = len(data.classes)
+    truth = torch.from_numpy(data.labels[data.test])
+    logits = infer(network, feed, torch.from_numpy(data.test)).logits.float().cpu()
+    predicted = logits.argmax(1)
+    counts = torch.bincount(truth * classes + predicted, minlength=classes**2)
+    confidence = logits.softmax(1).amax(1)
+    return EvaluateReply(
+        site=data.site,
+        round=round,
+        confusion=tuple(tuple(row) for row in counts.reshape(classes, classes).tolist()),
+        calibration_error=_calibration_error(confidence, predicted == truth),
+        loss=float(F.cross_entropy(logits, truth)) if len(truth) else 0.0,
+    )
+
+
+def _calibration_error(confidence: torch.Tensor, right: torch.Tensor) -> float:
+    """ECE: mean over images of |accuracy - confidence| of the confidence bin they fall in."""
+    if len(confidence) == 0:
+        return 0.0
+    bin_of = (confidence * BINS).long().clamp(max=BINS - 1)
+    gap = torch.zeros(BINS).index_add_(0, bin_of, confidence - right.float())
+    return float(gap.abs().sum() / len(confidence))

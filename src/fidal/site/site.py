@@ -1,0 +1,218 @@
+"""One clinic: it owns images, ledger and model, and answers the coordinator's requests."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fidal.data.sites import SiteData
+from fidal.federation.messages import (
+    EvaluateReply,
+    EvaluateRequest,
+    QueryReply,
+    QueryRequest,
+    StatusReply,
+    TrainReply,
+    TrainRequest,
+    Weights,
+)
+from fidal.federation.weights import check, pack, unpack
+from fidal.learning.feed import Feed
+from fidal.learning.networks import Architecture, Network, build
+from fidal.learning.trainer import Learner, Training, TrainingSet, make_learner, train_round
+from fidal.seeds import numpy_generator, seed_of, torch_generator
+from fidal.site.knowledge import Knowledge, known_before
+from fidal.site.ledger import Ledger
+from fidal.site.local_model import load_local, save_local
+from fidal.site.oracle import Oracle
+from fidal.site.pooling import make_pool
+from fidal.site.reporting import evaluate, gate_report, write_query
+from fidal.strategies.base import Strategy
+from fidal.types import OUTLIER, Query
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all sites of a federation agree on before it starts."""
+
+    federation: str
+    seed: int
+    architecture: Architecture
+    training: Training
+    strategy: Strategy
+    candidates: int
+    """At most so many random candidates are scored per query."""
+
+
+class Site:
+    """Every method takes a request of `federation.messages` and returns its reply."""
+
+    def __init__(
+        self, data: SiteData, setup: Setup, ledger: Ledger, oracle: Oracle, folder: Path
+    ) -> None:
+        self.data, self.setup, self.ledger, self.oracle = data, setup, ledger, oracle
+        self.folder = folder
+        self.device = _device(setup.training.device)
+        self.feed = Feed(data.inputs, self.device)
+        self._learner: Learner | None = None
+        self._training_set: TrainingSet | None = None
+
+    @property
+    def name(self) -> str:
+        """The clinic's name within the federation."""
+        return self.data.site
+
+    def train(self, request: TrainRequest) -> TrainReply:
+        """E local epochs from the weights sent. The first step of an AL round starts afresh."""
+        if request.step == 0 or self._learner is None or self._training_set is None:
+            if request.step:
+                raise ValueError(
+                    f"site '{self.name}': asked to go on at step {request.step} of round "
+                    f"{request.round}, which this process has not begun; start the round again"
+                )
+            self._learner = self._fresh_learner(request.round)
+            self._training_set = self._labelled_before(request.round + 1)
+        learner, labelled = self._learner, self._training_set
+        self._load(learner.network, request.weights)
+        purpose = ("train", self.name, request.round, request.step)
+        loss = train_round(
+            learner,
+            self.feed,
+            labelled,
+            self.setup.training,
+            request.step,
+            torch_generator(self.setup.seed, *purpose),
+        )
+        if request.step == request.steps - 1:
+            save_local(self._local_file, learner, request.round)
+        weights = pack(learner.network.state_dict())
+        return TrainReply(self.name, weights, len(labelled.labelled), loss)
+
+    def query(self, request: QueryRequest) -> QueryReply:
+        """Choose images, put them on the worklist, and report the answers given so far.
+
+        Idempotent per round: repeated, it chooses the same images from the same knowledge, and
+        the ledger asks none of them twice.
+        """
+        known = known_before(request.round, self.data, self.ledger)
+        if request.weights is None:
+            query, candidates = self._warm_up(known, request.budget), known.unasked
+        else:
+            candidates = self._candidates(known, request.round)
+            query = self._select(known, candidates, request)
+        asked = self.ledger.ask(request.round, query.ids)
+        self._answer(request.round)
+        return self._report(query, candidates, request.round, asked)
+
+    def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
+        """Counts and calibration of these weights on the site's own test images."""
+        network = self._network(request.round)
+        self._load(network, request.weights)
+        return evaluate(network, self.feed, self.data, request.round)
+
+    def status(self) -> StatusReply:
+        """Counts of the ledger."""
+        answers = self.ledger.answers()
+        outliers = sum(label == OUTLIER for label in answers.values())
+        pending = len(self.ledger.asked()) - len(answers)
+        labelled = len(answers) - outliers
+        return StatusReply(self.name, len(self.data.train), labelled, outliers, pending)
+
+    @property
+    def _local_file(self) -> Path:
+        return self.folder / "local.safetensors"
+
+    def _network(self, round: int) -> Network:
+        setup = self.setup
+        seed = seed_of(setup.seed, "site-network", round)
+        classes = len(self.data.classes)
+        network = build(
+            setup.architecture, self.feed.shape, classes, setup.strategy.objective, seed
+        )
+        return network.to(self.device)
+
+    def _fresh_learner(self, round: int) -> Learner:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed_of(self.setup.seed, "companion", self.name, round))
+            network = self._network(round)
+            return make_learner(network, self.setup.strategy.objective, self.setup.training)
+
+    def _load(self, network: Network, weights: Weights) -> None:
+        check(weights, against=pack(network.state_dict()).specs)
+        network.load_state_dict(unpack(weights))
+
+    def _labelled_before(self, round: int) -> TrainingSet:
+        known = known_before(round, self.data, self.ledger)
+        return TrainingSet(
+            labelled=torch.from_numpy(known.labelled),
+            labels=torch.from_numpy(known.labels),
+            outliers=torch.from_numpy(known.outliers),
+            unlabelled=torch.from_numpy(known.unasked),
+        )
+
+    def _warm_up(self, known: Knowledge, budget: int) -> Query:
+        """The same random images under every strategy: the draw does not know which one runs."""
+        rng = numpy_generator(self.setup.seed, "warm-up", self.name)
+        rows = known.unasked[rng.permutation(len(known.unasked))[:budget]]
+        return Query(ids=tuple(self.data.ids[row] for row in rows.tolist()))
+
+    def _candidates(self, known: Knowledge, round: int) -> NDArray[np.int64]:
+        rows = known.unasked
+        if len(rows) <= self.setup.candidates:
+            return rows
+        rng = numpy_generator(self.setup.seed, "candidates", self.name, round)
+        return np.sort(rows[rng.permutation(len(rows))[: self.setup.candidates]])
+
+    def _select(
+        self, known: Knowledge, candidates: NDArray[np.int64], request: QueryRequest
+    ) -> Query:
+        if len(candidates) == 0 or request.weights is None:
+            return Query(ids=())
+        learner = self._fresh_learner(request.round - 1)
+        load_local(self._local_file, learner, request.round - 1)
+        global_network = self._network(request.round - 1)
+        self._load(global_network, request.weights)
+        pool = make_pool(
+            self.data, known, candidates, global_network, learner, self.feed, request.round
+        )
+        rng = numpy_generator(self.setup.seed, "query", self.name, request.round)
+        return self.setup.strategy.select(pool, request.budget, rng)
+
+    def _answer(self, round: int) -> None:
+        """What the oracle can answer now; people answer later, through the page."""
+        pending = self.ledger.pending(round)
+        self.ledger.answer_all(self.oracle.answers(pending))
+
+    def _report(
+        self, query: Query, candidates: NDArray[np.int64], round: int, asked: tuple[str, ...]
+    ) -> QueryReply:
+        answers = self.ledger.answers()
+        given = {sample: answers[sample] for sample in asked if sample in answers}
+        ids = tuple(self.data.ids[row] for row in candidates.tolist())
+        write_query(self.folder, round, query, ids, asked, given)
+        truth = self.data.labels[candidates]
+        outliers = sum(label == OUTLIER for label in given.values())
+        known = len(truth) > 0 and bool((truth >= OUTLIER).all())
+        after = known_before(round + 1, self.data, self.ledger)
+        return QueryReply(
+            site=self.name,
+            round=round,
+            candidates=len(candidates),
+            asked=len(asked),
+            answered=len(given),
+            answered_id=len(given) - outliers,
+            answered_ood=outliers,
+            labelled=len(after.labelled),
+            outliers=len(after.outliers),
+            filled=query.diagnosis.filled,
+            gate=gate_report(query, truth),
+            pool_ood_share=float((truth == OUTLIER).mean()) if known else None,
+        )
+
+
+def _device(wanted: str) -> torch.device:
+    if wanted == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(wanted)

@@ -1,0 +1,143 @@
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from fidal.neighbours import finch
+from fidal.neighbours.finch import cluster_means, clusters, first_neighbours, partitions
+
+
+def points(n: int, width: int = 6, seed: int = 0) -> Tensor:
+    return torch.randn(n, width, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def on_circle(*degrees: float) -> Tensor:
+    return torch.tensor([[math.cos(math.radians(d)), math.sin(math.radians(d))] for d in degrees])
+
+
+def groups(labels: Tensor) -> set[frozenset[int]]:
+    found: dict[int, set[int]] = {}
+    for i, label in enumerate(labels.tolist()):
+        found.setdefault(label, set()).add(i)
+    return {frozenset(group) for group in found.values()}
+
+
+def cosine(a: Tensor, b: Tensor) -> float:
+    return float(a @ b) / math.sqrt(float(a @ a) * float(b @ b))
+
+
+def naive_neighbour(x: Tensor, i: int) -> int:
+    return max((j for j in range(len(x)) if j != i), key=lambda j: cosine(x[i], x[j]))
+
+
+def naive_step(x: Tensor) -> set[frozenset[int]]:
+    """Eq. 1 of FINCH: a and b are linked if b = nn(a), a = nn(b) or nn(a) = nn(b)."""
+    nn = [naive_neighbour(x, i) for i in range(len(x))]
+    left, found = set(range(len(x))), set()
+    while left:
+        reached, edge = set(), [left.pop()]
+        while edge:
+            a = edge.pop()
+            reached.add(a)
+            linked = {b for b in left if nn[a] == b or nn[b] == a or nn[a] == nn[b]}
+            left -= linked
+            edge.extend(linked)
+        found.add(frozenset(reached))
+    return found
+
+
+def naive_hierarchy(x: Tensor) -> list[set[frozenset[int]]]:
+    parts = [frozenset([i]) for i in range(len(x))]
+    found = []
+    while len(parts) > 1:
+        means = torch.stack([x[sorted(part)].mean(0) for part in parts])
+        parts = [frozenset().union(*(parts[j] for j in step)) for step in naive_step(means)]
+        found.append(set(parts))
+    return found
+
+
+def test_first_neighbours_against_a_double_loop_over_several_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(finch, "BLOCK", 7)
+    x = points(31)
+    similarity, row = first_neighbours(x)
+    for i in range(31):
+        assert row[i] == naive_neighbour(x, i)
+        assert float(similarity[i]) == pytest.approx(cosine(x[i], x[int(row[i])]))
+
+
+def test_the_hierarchy_is_the_naive_one() -> None:
+    for seed in range(3):
+        x = points(50, seed=seed)
+        assert [groups(labels) for labels in partitions(x)] == naive_hierarchy(x)
+
+
+def test_labels_run_from_zero_and_the_hierarchy_ends_with_one_cluster() -> None:
+    counts = []
+    for labels in partitions(points(200)):
+        k = int(labels.max()) + 1
+        assert sorted(set(labels.tolist())) == list(range(k))
+        counts.append(k)
+    assert all(2 * after <= before for before, after in zip([200, *counts], counts, strict=False))
+    assert counts[-1] == 1
+
+
+def test_neighbours_go_by_angle_not_by_distance() -> None:
+    x = on_circle(0, 2, 60, 62) * torch.tensor([[1.0], [50.0], [1.0], [50.0]])
+    assert groups(next(partitions(x))) == {frozenset({0, 1}), frozenset({2, 3})}
+
+
+def test_requested_clusters_leave_out_the_longest_edges() -> None:
+    x = on_circle(0, 1, 30, 32, 90, 93)  # three pairs, 1, 2 and 3 degrees wide
+    pairs = {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}
+    assert groups(clusters(x, 3)) == pairs
+    assert groups(clusters(x, 4)) == {frozenset({0, 1}), frozenset({2, 3}), *_alone(4, 5)}
+    assert groups(clusters(x, 5)) == {frozenset({0, 1}), *_alone(2, 3, 4, 5)}
+    # The means stand at 0.5, 31 and 91.5 degrees: the first two are the closest.
+    assert groups(clusters(x, 2)) == {frozenset({0, 1, 2, 3}), frozenset({4, 5})}
+
+
+def _alone(*rows: int) -> list[frozenset[int]]:
+    return [frozenset({i}) for i in rows]
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 40])
+def test_requested_clusters_are_as_many_as_asked_for(n: int) -> None:
+    for count in (1, 2, 3, 8, n, n + 5):
+        labels = clusters(points(n), count)
+        assert sorted(set(labels.tolist())) == list(range(min(count, n)))
+
+
+def test_separate_blobs_are_found() -> None:
+    centre = torch.eye(3, dtype=torch.float64).repeat_interleave(20, 0) * 10
+    labels = clusters(centre + 0.3 * points(60, width=3), 3)
+    assert groups(labels) == {frozenset(range(20 * i, 20 * i + 20)) for i in range(3)}
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_constant_features(value: float) -> None:
+    x = torch.full((30, 4), value)
+    assert [int(labels.max()) + 1 for labels in partitions(x)][-1] == 1
+    assert int(clusters(x, 8).max()) + 1 == 8
+
+
+def test_a_single_point_is_one_cluster() -> None:
+    assert [labels.tolist() for labels in partitions(points(1))] == [[0]]
+
+
+def test_cluster_means_against_a_loop() -> None:
+    x, labels = points(11), torch.tensor([0, 2, 1, 1, 0, 2, 2, 2, 0, 1, 3])
+    means = cluster_means(x, labels)
+    for k in range(4):
+        members = [x[i] for i in range(11) if labels[i] == k]
+        assert torch.allclose(means[k], sum(members[1:], members[0]) / len(members))
+
+
+def test_inputs_are_left_alone() -> None:
+    x = points(20)
+    before = x.clone()
+    list(partitions(x))
+    clusters(x, 3)
+    assert torch.equal(x, before)
