@@ -1,6 +1,5 @@
 """The arrays that every case of `selection.py` runs on: made once, written down, read by each."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,31 +13,21 @@ CLUMPS = 6
 """Clumps per class, of very different sizes, so that there are dense and rare regions."""
 OUTLIER_SHARE = 0.3
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating]
 
 
-@dataclass(frozen=True)
-class Size:
-    """20,000 x 512 candidates, 2,000 labelled, budget 500 is what the peers were measured on."""
-
-    candidates: int = 20_000
-    labelled: int = 2_000
-    width: int = 512
-    budget: int = 500
-
-
-def write(folder: Path, size: Size, seed: int = 0) -> None:
+def write(folder: Path, candidates: int, labelled: int, width: int, seed: int = 0) -> None:
     """Unit float32 rows: rectified Gaussian clumps of eight classes, and outliers of a ninth kind.
 
     The class of a candidate is used to draw it and then forgotten.
     """
     rng = np.random.default_rng(seed)
-    counts = {"u": size.candidates, "id": size.labelled, "ood": size.labelled // 2}
+    counts = {"u": candidates, "id": labelled, "ood": labelled // 2}
     for space in ("features", "coverage"):
-        clumps = 0.5 * rng.standard_normal((CLASSES + 1, 1, size.width)) + rng.standard_normal(
-            (CLASSES + 1, CLUMPS, size.width)
+        clumps = 0.5 * rng.standard_normal((CLASSES + 1, 1, width)) + rng.standard_normal(
+            (CLASSES + 1, CLUMPS, width)
         )
-        spread = rng.standard_normal((24, size.width)) / 8
+        spread = rng.standard_normal((24, width)) / 8
         for part, n in counts.items():
             kinds = np.random.default_rng((seed, n)).permutation(_kinds(part, n))
             np.save(folder / f"{space}-{part}.npy", _rows(kinds, clumps, spread, rng))
@@ -46,13 +35,15 @@ def write(folder: Path, size: Size, seed: int = 0) -> None:
     features = np.load(folder / "features-u.npy")
     known, kinds = np.load(folder / "features-id.npy"), np.load(folder / "kinds-id.npy")
     means = np.stack([known[kinds == c].mean(0) for c in range(CLASSES)])
-    weight = 30 * (means - means.mean(0)).T  # a nearest-mean classifier, about as sure as a real one
+    weight = (
+        30 * (means - means.mean(0)).T
+    )  # a nearest-mean classifier, about as sure as a real one
     np.save(folder / "weight.npy", weight.astype(np.float32))
     noisy = weight + rng.standard_normal(weight.shape) * np.abs(weight).mean()
     np.save(folder / "local-weight.npy", noisy.astype(np.float32))
     heads = {"detector": 9, "meta": 9, "binary": 16, "open": 18, "weight": 1, "prompts": 16}
     for name, columns in heads.items():
-        logits = features @ rng.standard_normal((size.width, columns), dtype=np.float32)
+        logits = features @ rng.standard_normal((width, columns), dtype=np.float32)
         np.save(folder / f"head-{name}.npy", logits)
 
 

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import selection_arrays as arrays
 import torch
 
-import selection_arrays as arrays
 from fidal.neighbours.similarity import unit
 from fidal.strategies import STRATEGIES
 from fidal.types import Pool
 
 Run = Callable[[], object]
-PEERS = ("random", "entropy", "margin", "badge", "coreset", "typiclust", "herding")
 BLOCK = 1024
 
 

@@ -33,6 +33,9 @@ class Labelled:
     """g(x), n x e."""
     global_features: Tensor | None = None
     """Penultimate features of the global model, n x d."""
+    random_draw: Tensor | None = None
+    """Which were drawn at random (the warm-up) and so stand for the pool's ID images, n, bool.
+    None says that all were."""
 
 
 @dataclass(frozen=True, eq=False)

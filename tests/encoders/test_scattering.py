@@ -116,7 +116,7 @@ def test_identity_tells_parameters_apart() -> None:
 def test_images_that_do_not_fit_are_named() -> None:
     with pytest.raises(ValueError, match=r"multiple of 16; got 40 x 40: resize, or set scales"):
         Scattering().encode(np.zeros((1, 40, 40, 3), np.uint8))
-    with pytest.raises(ValueError, match="square images .* got 32 x 64"):
+    with pytest.raises(ValueError, match=r"square images .* got 32 x 64"):
         Scattering().encode(np.zeros((1, 32, 64, 3), np.uint8))
     with pytest.raises(ValueError, match=r"takes uint8 images.*got float32"):
         Scattering().encode(np.zeros((1, 32, 32, 3), np.float32))  # type: ignore[arg-type]

@@ -89,25 +89,34 @@ def test_neighbours_go_by_angle_not_by_distance() -> None:
     assert groups(next(partitions(x))) == {frozenset({0, 1}), frozenset({2, 3})}
 
 
-def test_requested_clusters_leave_out_the_longest_edges() -> None:
-    x = on_circle(0, 1, 30, 32, 90, 93)  # three pairs, 1, 2 and 3 degrees wide
+def test_requested_clusters_join_the_closest_means() -> None:
+    x = on_circle(0, 1, 30, 32, 90, 93)
     pairs = {frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5})}
     assert groups(clusters(x, 3)) == pairs
-    assert groups(clusters(x, 4)) == {frozenset({0, 1}), frozenset({2, 3}), *_alone(4, 5)}
-    assert groups(clusters(x, 5)) == {frozenset({0, 1}), *_alone(2, 3, 4, 5)}
     # The means stand at 0.5, 31 and 91.5 degrees: the first two are the closest.
     assert groups(clusters(x, 2)) == {frozenset({0, 1, 2, 3}), frozenset({4, 5})}
+    assert groups(clusters(x, 1)) == {frozenset(range(6))}
 
 
-def _alone(*rows: int) -> list[frozenset[int]]:
-    return [frozenset({i}) for i in rows]
+def test_what_the_first_partition_joined_is_never_taken_apart() -> None:
+    x = on_circle(0, 1, 30, 32, 90, 93)
+    assert groups(clusters(x, 4)) == groups(clusters(x, 6)) == groups(next(partitions(x)))
 
 
-@pytest.mark.parametrize("n", [1, 2, 9, 40])
-def test_requested_clusters_are_as_many_as_asked_for(n: int) -> None:
+def test_means_are_taken_anew_after_each_join() -> None:
+    # Pairs around 0, 10, 22 and 36 degrees. 0 and 10 join at 5; then 22 is nearer to 36, 14 degrees
+    # off, than to 5, although it was nearer to 10. A single linkage would leave 36 alone.
+    x = on_circle(-0.1, 0.1, 9.9, 10.1, 21.9, 22.1, 35.9, 36.1)
+    assert groups(clusters(x, 2)) == {frozenset({0, 1, 2, 3}), frozenset({4, 5, 6, 7})}
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 40, 150])
+def test_requested_clusters_are_as_many_as_asked_for_if_there_are_as_many(n: int) -> None:
+    x = points(n)
+    finest = int(next(partitions(x)).max()) + 1
     for count in (1, 2, 3, 8, n, n + 5):
-        labels = clusters(points(n), count)
-        assert sorted(set(labels.tolist())) == list(range(min(count, n)))
+        labels = clusters(x, count)
+        assert sorted(set(labels.tolist())) == list(range(min(count, finest)))
 
 
 def test_separate_blobs_are_found() -> None:
@@ -117,10 +126,10 @@ def test_separate_blobs_are_found() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_constant_features(value: float) -> None:
+def test_constant_features_are_one_cluster(value: float) -> None:
     x = torch.full((30, 4), value)
-    assert [int(labels.max()) + 1 for labels in partitions(x)][-1] == 1
-    assert int(clusters(x, 8).max()) + 1 == 8
+    assert [int(labels.max()) for labels in partitions(x)][-1] == 0
+    assert len(set(clusters(x, 8).tolist())) <= 8
 
 
 def test_a_single_point_is_one_cluster() -> None:

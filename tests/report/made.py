@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import JsonValue
 
 from fidal.experiment.metrics import accuracy, balanced_accuracy, pooled, purity, recalls
-from fidal.rows import append, append_once
+from fidal.rows import append_once
 from fidal.storage import save_state
 from fidal.types import OUTLIER
 
@@ -71,15 +71,14 @@ def make_run(
     folder = root / f"{config['name']}-{name}-s{seed}-{zlib.crc32(text.encode())}"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(config))
+    rows, timings = [], []
     for round in range((rounds if upto is None else upto) + 1):
-        append_once(
-            folder / "rounds.jsonl",
-            _rows(config, name, seed, round, bonus, tuple(classes), tuple(sites)),
-            ("run", "round", "site"),
-        )
+        rows += _rows(config, name, seed, round, bonus, tuple(classes), tuple(sites))
         for phase, seconds in (("train", 2.0), ("query", 0.5), ("evaluate", 0.25)):
-            row: dict[str, JsonValue] = {"phase": phase, "site": sites[0], "round": round}
-            append(folder / "timings.jsonl", {**row, "seconds": seconds, "peak_bytes": 5_000_000})
+            at: dict[str, JsonValue] = {"phase": phase, "site": sites[0], "round": round}
+            timings.append({**at, "seconds": seconds, "peak_bytes": 5_000_000})
+    append_once(folder / "rounds.jsonl", rows, ("run", "round", "site"))
+    append_once(folder / "timings.jsonl", timings, ("phase", "site", "round"))
     return folder
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from fidal.data.benchmark import TEST, TRAIN, Benchmark, Manifest, Source
@@ -32,8 +31,6 @@ from fidal.seeds import numpy_generator
 from fidal.types import OUTLIER
 
 GOLDEN: Final = (5**0.5 - 1) / 2
-INSIDE: Final = "id"
-"""The kind of an image that is no outlier, as in the other benchmarks."""
 
 AnyEncoder = Annotated[SerializeAsAny[Encoder], BeforeValidator(by_name("encoder", ENCODERS))]
 
@@ -65,18 +62,22 @@ class Phantom(Source):
     encoder: AnyEncoder = Field(default=Scattering(), description="of the coverage features g(x)")
 
     def load(self, cache: Path) -> Benchmark:
-        """Draw and encode, or find both below `cache`. Test sets hold no outliers."""
-        entries = [
+        """Draw and encode, or find both below `cache`."""
+        entries = self.entries()
+        manifest = manifest_of(entries)
+        images = gallery([entry.commission for entry in entries], self.pixels, cache)
+        coverage = embed(self.encoder, manifest.ids, images, cache)
+        prompts = prompt_scores(self.encoder, coverage, self.pixels, cache)
+        return Benchmark(self.name, manifest, images, coverage, prompts)
+
+    def entries(self) -> list[Entry]:
+        """What will be drawn, site by site, pool before test set. Test sets hold no outliers."""
+        return [
             entry
             for site in CLINICS
             for split, n in ((TRAIN, self.train_per_site), (TEST, self.test_per_site))
             for entry in self._entries(site, split, n)
         ]
-        manifest = _manifest(entries)
-        images = gallery([entry.commission for entry in entries], self.pixels, cache)
-        coverage = embed(self.encoder, manifest.ids, images, cache)
-        prompts = prompt_scores(self.encoder, coverage, self.pixels, cache)
-        return Benchmark(self.name, manifest, images, coverage, prompts)
 
     def _entries(self, site: str, split: str, n: int) -> Iterator[Entry]:
         clinic = CLINICS[site]
@@ -101,19 +102,15 @@ def _test_shares(clinic: Clinic) -> dict[str, float]:
     return {c: s**0.5 for c, s in zip(CLASSES, clinic.classes, strict=True)}
 
 
-def _manifest(entries: list[Entry]) -> Manifest:
+def manifest_of(entries: list[Entry]) -> Manifest:
+    """The rows of a benchmark; the column `kind` names an outlier's, and says "id" of the rest."""
     subjects = [entry.commission.subject for entry in entries]
     labels = [CLASSES.index(s) if s in CLASSES else OUTLIER for s in subjects]
-    kinds = [INSIDE if s in CLASSES else s for s in subjects]
     return Manifest(
         classes=CLASSES,
         ids=tuple(entry.name for entry in entries),
-        site=_texts(entry.site for entry in entries),
-        split=_texts(entry.split for entry in entries),
+        site=np.array([entry.site for entry in entries]),
+        split=np.array([entry.split for entry in entries]),
         label=np.array(labels, dtype=np.int64),
-        columns={"kind": _texts(kinds)},
+        columns={"kind": np.array(["id" if s in CLASSES else s for s in subjects])},
     )
-
-
-def _texts(values: Iterator[str] | list[str]) -> NDArray[np.str_]:
-    return np.array(list(values), dtype=np.str_)

@@ -4,8 +4,8 @@ Join every point with its nearest neighbour; the connected components are the cl
 a and b exactly if b is a's first neighbour, or a is b's, or both have the same one. Then repeat
 with the clusters' means as points, until one cluster is left.
 
-Neighbours are those of highest cosine similarity, as in FINCH's own code and in EOAL, which runs
-it at its default: the norm of a penultimate feature says more about contrast than about content.
+Neighbours are those of highest cosine similarity, the default of FINCH's own code, at which EOAL
+runs it.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from fidal.neighbours.similarity import BLOCK, unit
@@ -28,8 +28,8 @@ def partitions(features: Tensor) -> Iterator[Tensor]:
     labels = torch.arange(len(features), device=features.device)
     points = features
     while True:
-        merged = _components(*first_neighbours(points))
-        labels = merged.to(labels.device)[labels]
+        _, neighbour = first_neighbours(points)
+        labels = _components(neighbour)[labels]
         yield labels
         points = cluster_means(features, labels)
         if len(points) == 1:
@@ -37,18 +37,26 @@ def partitions(features: Tensor) -> Iterator[Tensor]:
 
 
 def clusters(features: Tensor, count: int) -> Tensor:
-    """The same hierarchy stopped at exactly min(count, n) clusters. In: n x d. Out: labels, n.
+    """FINCH's Algorithm 2, at most `count` clusters. In: n x d. Out: labels 0..k-1, n.
 
-    In the step that would leave fewer, only the closest of the neighbours are joined. FINCH's own
-    code joins one pair after the other and recomputes the means in between: the same answer but
-    for rare chains, at a cost that explodes where a step collapses very many clusters.
+    From the coarsest partition with at least `count` clusters the two of most similar means are
+    joined, one pair after the other. Where the first partition has fewer it is the answer: what
+    FINCH has joined is never taken apart. (FINCH's own code fails there.)
     """
-    labels = torch.arange(len(features), device=features.device)
-    points = features
-    while len(points) > count:
-        merged = _components(*first_neighbours(points), at_least=count)
-        labels = merged.to(labels.device)[labels]
-        points = cluster_means(features, labels)
+    hierarchy = partitions(features)
+    labels = next(hierarchy)
+    for coarser in hierarchy:
+        if int(coarser.max()) + 1 < count:
+            break
+        labels = coarser
+    means = cluster_means(features, labels)
+    while len(means) > count:
+        similarity, neighbour = first_neighbours(means)
+        one = int(similarity.argmax())
+        keep, drop = sorted((one, int(neighbour[one])))
+        labels = torch.where(labels == drop, keep, labels)
+        labels = labels - (labels > drop).long()
+        means = cluster_means(features, labels)
     return labels
 
 
@@ -84,21 +92,9 @@ def first_neighbours(points: Tensor) -> tuple[Tensor, Tensor]:
     return best, row
 
 
-def _components(similarity: Tensor, neighbour: Tensor, at_least: int = 1) -> Tensor:
-    """Components of the graph of first neighbours, without its longest edges if need be.
-
-    Out: labels, n, on the CPU. If the graph has fewer than `at_least` components, the edges of
-    lowest similarity are left out until it has as many.
-    """
+def _components(neighbour: Tensor) -> Tensor:
+    """Labels 0..k-1 of the components of the graph whose edges lead from i to neighbour[i]."""
     n = len(neighbour)
-    closest_first = torch.sort(similarity, descending=True, stable=True).indices.cpu().numpy()
-    rank = np.empty(n)
-    rank[closest_first] = np.arange(1, n + 1)
-    graph = csr_array((rank, (np.arange(n), neighbour.cpu().numpy())), shape=(n, n))
-    k, labels = connected_components(graph, directed=False)
-    if k < at_least:
-        forest = minimum_spanning_tree(graph)  # n - k edges: each one left out adds a component
-        forest.data[forest.data > np.sort(forest.data)[n - at_least - 1]] = 0
-        forest.eliminate_zeros()
-        _, labels = connected_components(forest, directed=False)
-    return torch.from_numpy(labels.astype(np.int64))
+    ends = (np.arange(n), neighbour.cpu().numpy())
+    _, labels = connected_components(csr_array((np.ones(n), ends), shape=(n, n)), directed=False)
+    return torch.from_numpy(labels).to(neighbour)

@@ -67,7 +67,7 @@ def k_centre(nearest: Tensor, distances: Distances, count: int) -> Tensor:
             ahead = dict(zip(rows.tolist(), distances(rows), strict=True))
         chosen.append(row)
         nearest = torch.minimum(nearest, ahead[row])
-        nearest[chosen] = -1  # never again, even where all that is left coincides with a centre
+        nearest[row] = -1  # never again, even where all that is left coincides with a centre
     return torch.tensor(chosen)
 
 

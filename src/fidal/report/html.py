@@ -2,9 +2,10 @@
 
 import base64
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
@@ -13,7 +14,7 @@ from fidal.report.album import Album, open_album
 from fidal.report.comparing import reference
 from fidal.report.evidence import SiteQuery, site_queries
 from fidal.report.export import inline, png, svg
-from fidal.report.figures import Drawn, figures_of
+from fidal.report.figures import Drawn, figures_across, figures_of
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
 from fidal.report.style import TWO_COLUMNS, label, ordered
@@ -23,7 +24,8 @@ from fidal.report.tables.cost import READING_SECONDS
 from fidal.report.tables.table import Table
 from fidal.storage import StateError, write_atomic
 
-PAGE = "report.html"
+PAGE: Final = "report.html"
+BRIEF: Final = ("Accuracy", "Expert time")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ class Chapter:
     tables: Sequence[tuple[Table, str]]
     """With the path of its files beside the page, without the ending."""
 
+    @property
+    def brief(self) -> list[Finding]:
+        """What stands on top of a page with several chapters."""
+        return [finding for finding in self.findings if finding.about in BRIEF]
+
 
 def write_report(
     folders: Sequence[Path],
@@ -65,13 +72,13 @@ def write_report(
     reading = read_folders(folders)
     notices = list(reading.notices)
     chapters = [_chapter(study, out, cache, seconds, notices) for study in reading.studies]
-    across = [(table, _write_table(table, out, "")) for table in tables_across(reading.studies)]
+    overview = [_overview(studies, name, out) for name, studies in _together(reading.studies)]
     methods = ordered({study.strategy(m) for study in reading.studies for m in study.methods})
     page = _template().render(
         title=title or _title(reading.studies),
         notices=notices,
         chapters=chapters,
-        across=across,
+        overview=overview,
         strategies=[(method, label(method)) for method in methods],
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -93,6 +100,30 @@ def _chapter(study: Study, out: Path, cache: Path, seconds: float, notices: list
             (table, _write_table(table, out, f"{key}-"))
             for table in tables_of(study, manifest, seconds)
         ],
+    )
+
+
+def _together(studies: Sequence[Study]) -> Iterator[tuple[str, Sequence[Study]]]:
+    """What stands side by side: all benchmarks, and the settings of each."""
+    by_benchmark: dict[str, list[Study]] = {}
+    for study in studies:
+        by_benchmark.setdefault(study.benchmark, []).append(study)
+    if len(by_benchmark) > 1:
+        yield "All benchmarks", studies
+    for benchmark, settings in by_benchmark.items():
+        if len(settings) > 1:
+            yield f"All settings of {benchmark}", settings
+
+
+def _overview(studies: Sequence[Study], name: str, out: Path) -> Chapter:
+    key = slug(name)
+    same = len({study.benchmark for study in studies}) == 1
+    return Chapter(
+        name=name,
+        key=key,
+        findings=(),
+        plates=[_plate(drawn, out, key) for drawn in figures_across(studies)] if same else [],
+        tables=[(table, _write_table(table, out, f"{key}-")) for table in tables_across(studies)],
     )
 
 

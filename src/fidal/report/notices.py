@@ -47,16 +47,17 @@ def _no_number(study: Study) -> Iterator[str]:
     """Rows that are there, but whose score or purity is null."""
     for run in study.runs:
         places = [
-            f"round {found.round}, {'federation' if found.site == FEDERATION else found.site}"
+            f"{key} of round {found.round} at "
+            f"{'the federation' if found.site == FEDERATION else found.site}"
             for found in run.results
             for key in (study.score(found.site), "purity")
             if np.isnan(found.numbers.get(key, np.nan))
         ]
         if places:
-            first = "; ".join(dict.fromkeys(places[:3])) + (" ..." if len(places) > 3 else "")
+            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             yield (
-                f"{label(run.method)}, seed {run.seed}: {len(places)} numbers are missing "
-                f"(no number in the row: {first}). They are left blank and in no mean."
+                f"{label(run.method)}, seed {run.seed}: no number was recorded for "
+                f"{', '.join(places[:3])}{more}. It is left blank, and in no mean."
             )
 
 

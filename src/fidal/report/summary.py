@@ -86,7 +86,8 @@ def _certainty(study: Study, best: str) -> str:
     gap = gaps[others.index(best)]
     if gap.pairs < 2:
         return "One repetition cannot tell whether that is more than chance."
-    test = f"paired test over {gap.pairs} repetitions, corrected for {_many(len(others), 'comparison')}"
+    looks = _many(len(others), "comparison")
+    test = f"paired test over {gap.pairs} repetitions, corrected for {looks}"
     if p < 0.05:
         return f"That is more than chance explains (p = {p:.3f}; {test})."
     return f"Chance is not ruled out as the reason (p = {p:.3f}; {test})."

@@ -16,6 +16,8 @@ class Knowledge:
 
     labelled: NDArray[np.int64]
     labels: NDArray[np.int64]
+    random_draw: NDArray[np.bool_]
+    """Which of the labelled the random warm-up had asked."""
     outliers: NDArray[np.int64]
     unasked: NDArray[np.int64]
 
@@ -30,12 +32,14 @@ def known_before(round: int, data: SiteData, ledger: Ledger) -> Knowledge:
         if earlier < round
         for sample in ledger.worklist(earlier) or ()
     }
+    warm_up = set(ledger.worklist(0) or ())
     row_of = {data.ids[row]: row for row in data.train.tolist()}
     answers = {row_of[s]: label for s, label in ledger.answers().items() if s in asked}
     labelled = [row for row, label in answers.items() if label != OUTLIER]
     return Knowledge(
         labelled=np.array(labelled, dtype=np.int64),
         labels=np.array([answers[row] for row in labelled], dtype=np.int64),
+        random_draw=np.array([data.ids[row] in warm_up for row in labelled], dtype=np.bool_),
         outliers=np.array([r for r, label in answers.items() if label == OUTLIER], dtype=np.int64),
         unasked=np.array([r for r in data.train.tolist() if data.ids[r] not in asked], np.int64),
     )

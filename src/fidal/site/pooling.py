@@ -48,6 +48,7 @@ def make_pool(
             torch.from_numpy(known.labels).to(device),
             coverage(known.labelled),
             global_labelled,
+            torch.from_numpy(known.random_draw).to(device),
         ),
         outliers=Outliers(outliers, coverage(known.outliers)),
         global_features=global_u,

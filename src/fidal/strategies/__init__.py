@@ -7,6 +7,7 @@ from fidal.strategies.base import Strategy
 from fidal.strategies.coreset import CoreSet
 from fidal.strategies.eoal import EOAL
 from fidal.strategies.fidal import Fidal
+from fidal.strategies.fidal_paper import FidalPaper
 from fidal.strategies.lfosa import LfOSA
 from fidal.strategies.openpath import OpenPath
 from fidal.strategies.pal import PAL
@@ -23,5 +24,6 @@ STRATEGIES: Mapping[str, type[Strategy]] = {
         EOAL,
         OpenPath,
         Fidal,
+        FidalPaper,
     )
 }

@@ -52,13 +52,15 @@ class EOAL(Strategy):
 
 
 def outlier_entropy(features: Tensor, outliers: Tensor, classes: int) -> Tensor:
-    """E_u = H(softmax_j(-||f - mu_j||)) / log k over k = min(C, |L_OOD|) clusters of outliers.
+    """E_u = H(softmax_j(-||f - mu_j||)) / log k over the k <= C clusters of labelled outliers.
 
     In: n x d, m x d. Out: n, in [0, 1]; zero where fewer than two clusters leave no entropy.
     """
-    if len(outliers) < 2 or classes < 2:
+    if len(outliers) == 0:
         return features.new_zeros(len(features))
     centres = cluster_means(outliers, clusters(outliers, classes))
+    if len(centres) == 1:
+        return features.new_zeros(len(features))
     distance = torch.cdist(features, centres, compute_mode="donot_use_mm_for_euclid_dist")
     log_p = torch.log_softmax(-distance, dim=1)
     return -(log_p.exp() * log_p).sum(1) / math.log(len(centres))

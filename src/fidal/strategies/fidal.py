@@ -74,22 +74,23 @@ class Fidal(Strategy):
             - self.lambda_ood * terms["similarity_ood"]
         )
         decision = self._decide(pool)
-        fused = fuse(ranking, decision, self.coverage_weight)
-        filled = max(0, budget - int(decision.keep.sum()))
-        order = torch.where(decision.keep, fused, decision.weight.to(fused) - 2)  # refused last
+        keep = decision.keep if decision else torch.ones_like(ranking, dtype=torch.bool)
+        coverage = decision.weight.to(ranking) if decision else torch.ones_like(ranking)
+        fused = fuse(ranking, keep, coverage if self.coverage_weight else 1)
+        order = torch.where(keep, fused, coverage - 2)  # the refused come last
         return Pick(
             rows=top(order, budget),
             scores={
                 **terms,
                 "ranking": ranking,
-                "coverage": decision.weight,
-                "kept": decision.keep,
+                "coverage": coverage,
+                "kept": keep,
                 "score": fused,
             },
             diagnosis=Diagnosis(
-                gate=decision.diagnosis if self.gate else None,
-                filled=filled,
-                terms={f"std_{name}": float(x.double().std(correction=0)) for name, x in terms.items()},
+                gate=decision.diagnosis if decision else None,
+                filled=max(0, budget - int(keep.sum())),
+                terms={f"std_{name}": spread(x) for name, x in terms.items()},
             ),
         )
 
@@ -117,13 +118,19 @@ class Fidal(Strategy):
             return None
         return random_rows(n, self.neighbour_sample, rng, like).sort().values
 
-    def _decide(self, pool: Pool) -> GateDecision:
+    def _decide(self, pool: Pool) -> GateDecision | None:
         if self.gate is None or pool.coverage is None:
-            return GateDecision.keep_all(pool.features)
-        assert pool.labelled.coverage is not None and pool.outliers.coverage is not None
+            return None
+        known, foreign = pool.labelled, pool.outliers
+        assert known.coverage is not None and foreign.coverage is not None
         return self.gate.decide(
-            pool.coverage, pool.labelled.coverage, pool.labelled.labels, pool.outliers.coverage
+            pool.coverage, known.coverage, known.labels, foreign.coverage, known.random_draw
         )
+
+
+def spread(x: Tensor) -> float:
+    """Standard deviation over the candidates."""
+    return float(x.double().std(correction=0))
 
 
 def support_weight(count: Tensor, support: Support, population: int) -> Tensor:
@@ -142,11 +149,9 @@ def support_weight(count: Tensor, support: Support, population: int) -> Tensor:
     return len(count) * torch.softmax(-deviation, dim=0)
 
 
-def fuse(ranking: Tensor, decision: GateDecision, weigh: bool) -> Tensor:
+def fuse(ranking: Tensor, keep: Tensor, weight: Tensor | float) -> Tensor:
     """Eq. 12: (R~ - min over survivors + eps) G for survivors, minus infinity for the refused."""
-    if not bool(decision.keep.any()):
+    if not bool(keep.any()):
         return torch.full_like(ranking, -torch.inf)
-    fused = ranking - ranking[decision.keep].min() + EPSILON
-    if weigh:
-        fused = fused * decision.weight.to(fused)
-    return fused.masked_fill(~decision.keep, -torch.inf)
+    fused = (ranking - ranking[keep].min() + EPSILON) * weight
+    return fused.masked_fill(~keep, -torch.inf)

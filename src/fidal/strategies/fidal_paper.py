@@ -5,7 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from fidal.gates import Gate
-from fidal.gates.densities import DiagonalGaussian
+from fidal.gates.densities.diagonal import DiagonalGaussian
 from fidal.strategies.fidal import Fidal, Support
 from fidal.uncertainty import Epistemic
 

@@ -34,9 +34,14 @@ def test_rulers_have_black_ticks() -> None:
     assert ((drawn("ruler").max(1) < 0.35).mean((1, 2)) > 0.01).mean() > 0.9
 
 
-def test_ink_is_bluer_than_it_is_red() -> None:
-    images = drawn("ink")
-    assert ((images[:, 2] > images[:, 0] + 0.1).mean((1, 2)) > 0.01).mean() > 0.9
+def bluest(kind: str) -> np.ndarray:
+    """How much bluer than red the bluest hundredth of each image is."""
+    images = drawn(kind)
+    return np.quantile((images[:, 2] - images[:, 0]).reshape(len(images), -1), 0.99, axis=1)
+
+
+def test_ink_is_blue() -> None:
+    assert np.median(bluest("ink")) > 0.15 > np.median(bluest("ruler"))
 
 
 def test_blur_and_empty_frames_have_less_detail_than_rulers_and_bubbles() -> None:
@@ -46,7 +51,8 @@ def test_blur_and_empty_frames_have_less_detail_than_rulers_and_bubbles() -> Non
 
 
 def test_bubbles_glint() -> None:
-    assert ((drawn("bubbles").min(1) > 0.75).mean((1, 2)) > 0.005).mean() > 0.8
+    brightest = {k: drawn(k).min(1).max((1, 2)) for k in ("bubbles", "blur")}
+    assert np.median(brightest["bubbles"]) > 0.75 > np.median(brightest["blur"])
 
 
 def test_empty_frames_are_skin_or_black_or_drowned_in_light() -> None:

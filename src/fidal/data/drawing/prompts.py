@@ -2,7 +2,7 @@
 
 OpenPath asks BiomedCLIP how well "a dermoscopy image of X" fits an image. No such model knows these
 drawings, and none can be fetched. In its place stand reference drawings, one set per class and per
-kind of artefact, taken by no site's camera and in no site's pool: the mean of a set in the
+kind of artefact, taken by cameras of no site and in no site's pool: the mean of a set in the
 frozen encoder's space is that set's "prompt". What it says of an image is the cosine between the
 two, times CLIP's scale, after the mean of all prompts is taken away from both.
 
@@ -10,6 +10,7 @@ Like the real thing it has never seen a site's images or labels, and it errs: li
 from site to site, and a mean does not tell a class well.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +26,10 @@ from fidal.encoders.base import Encoder
 from fidal.encoders.cache import embed
 
 SUBJECTS: Final = (*CLASSES, *ARTEFACTS)
-EACH: Final = 24
+EACH: Final = 32
 """Reference drawings per prompt."""
 SCALE: Final = 100.0
-CAMERA: Final = Camera(
+_PLAIN: Final = Camera(
     cast=(1, 0.92, 0.92),
     light=(0.8, 1.0),
     slope=(0, 0.2),
@@ -38,6 +39,13 @@ CAMERA: Final = Camera(
     softness=(0.01, 0.03),
     grain=0.012,
 )
+CAMERAS: Final = (
+    _PLAIN,
+    replace(_PLAIN, cast=(1, 0.82, 0.8), softness=(0.01, 0.02)),
+    replace(_PLAIN, cast=(0.92, 0.88, 0.78), light=(0.65, 0.9), softness=(0.02, 0.04), grain=0.02),
+    replace(_PLAIN, cast=(0.95, 0.88, 1.02), vignette=(0.1, 0.4), round_field=0.3),
+)
+"""Plain, warm, dim and cool: a model that has seen the world has seen more than one camera."""
 
 
 def prompt_scores(
@@ -56,7 +64,7 @@ def prompt_scores(
 def _prototypes(encoder: Encoder, pixels: int, cache: Path) -> NDArray[np.float32]:
     """The mean of the unit embeddings of each subject's reference drawings, P x e."""
     orders = [
-        Commission(subject, CAMERA, ("reference", subject, copy))
+        Commission(subject, CAMERAS[copy % len(CAMERAS)], ("reference", subject, copy))
         for subject in SUBJECTS
         for copy in range(EACH)
     ]

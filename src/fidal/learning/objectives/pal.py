@@ -114,7 +114,7 @@ class PALObjective(Objective):
         down where it is unsure, instead of becoming sure. PAL's code lets it.
         """
         x = features.detach()
-        start = dict(head.named_parameters())
+        start: dict[str, Tensor] = dict(head.named_parameters())
         logits = functional_call(head, start, (x,))
         inner = ramp(context) * open_loss(logits, labels, wnet(logits.detach()))
         slope = torch.autograd.grad(inner, list(start.values()), create_graph=True)

@@ -35,7 +35,16 @@ def draw(study: Study) -> Figure | None:
         y = study.spread(method, study.score(), round)
         adopted = method == base
         handles.append(
-            Line2D([], [], color=GREY, marker=f"${number + 1}$", ls="none", label=text_of(method))
+            Line2D(
+                [],
+                [],
+                color=GREY,
+                marker=f"${number + 1}$",
+                mew=0,
+                ms=4,
+                ls="none",
+                label=text_of(method),
+            )
         )
         bars = axes.errorbar(
             [100 * x.mean],

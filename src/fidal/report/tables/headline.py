@@ -71,8 +71,10 @@ def across(studies: Sequence[Study], at: At) -> Table:
     A method's average is over all studies; it has none where one of them lacks it.
     """
     methods = ordered({method for study in studies for method in study.main})
+    same = len({study.benchmark for study in studies}) == 1
+    names = [study.setting if same else study.name for study in studies]
     columns = [Column("Method")]
-    for name in [study.name for study in studies] + ["Average"]:
+    for name in [*names, "Average"]:
         columns += [
             Column(f"{name}: score (%)", "high", 100),
             Column(f"{name}: ID purity (%)", "high", 100),
@@ -85,8 +87,8 @@ def across(studies: Sequence[Study], at: At) -> Table:
         strategy = method.split(" (")[0]
         lines.append(Line((label(method), *cells), strategy))
     return Table(
-        name=f"all-{at}-round",
-        title=f"All benchmarks and settings, {at} round",
+        name=f"{at}-round",
+        title=f"Side by side at the {at} round",
         caption=CAPTIONS[at] + SPREAD,
         columns=tuple(columns),
         lines=tuple(lines),

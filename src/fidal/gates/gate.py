@@ -1,0 +1,129 @@
+"""The gate: a density scores the candidates, a threshold cuts the scores. N + M parts, N x M gates."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import torch
+from pydantic import BeforeValidator, Field, SerializeAsAny
+from torch import Tensor
+
+from fidal.gates.crossfit import FEWEST, cross_fit
+from fidal.gates.densities import DENSITIES
+from fidal.gates.densities.base import Density, Score
+from fidal.gates.densities.diagonal import DiagonalGaussian
+from fidal.gates.diagnosis import diagnose
+from fidal.gates.thresholds import THRESHOLDS
+from fidal.gates.thresholds.base import Threshold
+from fidal.gates.thresholds.otsu import Otsu
+from fidal.neighbours.similarity import unit
+from fidal.parts import Part, by_name
+from fidal.types import GateDiagnosis
+
+BLOCK = 1024
+"""Candidates that are float64 at any one time: 200,000 x 512 need no second copy."""
+
+ALIKE = 1e-9
+"""Scores that differ by less than this share of their size differ by rounding."""
+
+AnyDensity = Annotated[SerializeAsAny[Density], BeforeValidator(by_name("density", DENSITIES))]
+AnyThreshold = Annotated[
+    SerializeAsAny[Threshold], BeforeValidator(by_name("threshold", THRESHOLDS))
+]
+
+
+@dataclass(frozen=True, eq=False)
+class GateDecision:
+    """What a gate says about n candidates."""
+
+    keep: Tensor
+    """S_k: the survivors, n, bool; never empty."""
+    weight: Tensor
+    """G(x) in [0, 1], n; all 1 where the gate is off."""
+    diagnosis: GateDiagnosis
+
+
+class Gate(Part):
+    """G(x) = min-max of the density's score over the candidates; refuse G(x) < cut (Sec. 3.4).
+
+    Off, with G = 1 and nobody refused, where there is nothing to go by: fewer than two labelled
+    ID images, all of them alike, or all candidates alike. The diagnosis says so.
+    """
+
+    name: ClassVar[str] = "gate"
+    density: AnyDensity = Field(
+        default=DiagonalGaussian(), description="how an embedding is compared with the labelled ID"
+    )
+    threshold: AnyThreshold = Field(default=Otsu(), description="where G is cut")
+    normalise: bool = Field(
+        default=True, description="scale embeddings to length one (the paper does not say)"
+    )
+
+    def decide(
+        self,
+        candidates: Tensor,
+        labelled: Tensor,
+        labels: Tensor,
+        outliers: Tensor,
+        random_draw: Tensor | None = None,
+    ) -> GateDecision:
+        """In: g of U, n x e; of L_ID, l x e, with classes, l; of L_OOD, m x e.
+
+        `random_draw`, l, bool, marks the labelled ID images that were drawn at random from the
+        pool (the warm-up). What a gate has let through is no sample of the pool's ID images, so
+        only the random ones calibrate known-null and the diagnosis; None = all were.
+        """
+        reason = _nothing_to_go_by(labelled)
+        if reason:
+            return self._off(candidates, reason)
+        known, foreign = self._prepare(labelled), self._prepare(outliers)
+        raw = self._score(self.density.fit(known, labels, foreign), candidates)
+        low, high = raw.aminmax()
+        if high - low <= ALIKE * torch.maximum(low.abs(), high.abs()):
+            return self._off(candidates, "off: all candidates score alike")
+        null, foreign_scores = self._calibrate(known, labels, foreign, random_draw)
+        G = (raw - low) / (high - low)
+        null = None if null is None else (null - low) / (high - low)
+        cut = self.threshold.cut(G, null)
+        # The best candidate always survives: min over S_k in Eq. 11 must exist.
+        cut = 0.0 if cut is None else min(cut, 1.0)
+        diagnosis = diagnose(
+            self.density.name, self.threshold, G, cut, null, (foreign_scores - low) / (high - low)
+        )
+        return GateDecision(G >= cut, G.to(candidates.dtype), diagnosis)
+
+    def _prepare(self, x: Tensor) -> Tensor:
+        return unit(x.double()) if self.normalise else x.double()
+
+    def _score(self, score: Score, candidates: Tensor) -> Tensor:
+        return torch.cat([score(self._prepare(block)) for block in candidates.split(BLOCK)])
+
+    def _calibrate(
+        self, known: Tensor, labels: Tensor, foreign: Tensor, random_draw: Tensor | None
+    ) -> tuple[Tensor | None, Tensor]:
+        """Cross-fitted scores of randomly drawn labelled ID images, or None, and of outliers."""
+        drawn = torch.ones_like(labels, dtype=torch.bool) if random_draw is None else random_draw
+        if int(drawn.sum()) < FEWEST:
+            return None, known.new_empty(0)
+        null, foreign_scores = cross_fit(self.density, known, labels, foreign)
+        return null[drawn], foreign_scores
+
+    def _off(self, candidates: Tensor, reason: str) -> GateDecision:
+        everyone = candidates.new_ones(len(candidates))
+        diagnosis = GateDiagnosis(
+            density=self.density.name,
+            threshold=self.threshold.name,
+            candidates=len(candidates),
+            rejected=0.0,
+            cut=0.0,
+            separation=0.0,
+            flags=(reason,),
+        )
+        return GateDecision(everyone.bool(), everyone, diagnosis)
+
+
+def _nothing_to_go_by(labelled: Tensor) -> str | None:
+    if len(labelled) < 2:
+        return "off: fewer than two labelled ID images"
+    if bool((labelled == labelled[0]).all()):
+        return "off: all labelled ID images are alike"
+    return None
