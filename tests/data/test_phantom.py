@@ -50,7 +50,7 @@ def test_every_array_has_one_row_per_image(small: Benchmark) -> None:
     arrays = (manifest.site, manifest.split, manifest.label, manifest.columns["kind"])
     assert {len(array) for array in arrays} == {n}
     assert small.inputs.shape == (n, 32, 32, 3) and small.inputs.dtype == np.uint8
-    assert small.coverage is not None and small.coverage.shape == (n, 64)
+    assert small.coverage is not None and small.coverage.shape == (n, 512)
     assert small.prompts is not None and small.prompts.logits.shape == (n, 14)
     assert small.prompts.in_distribution == (True,) * 8 + (False,) * 6
     for site in SITES:

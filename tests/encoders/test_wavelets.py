@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from fidal.encoders.morlet import filter_bank
-from fidal.encoders.wavelets import _halve, average, moduli
+from fidal.encoders.wavelets import _fold, average, moduli
 
 PIXELS, SCALES, ANGLES = 32, 4, 4
 
@@ -55,8 +55,8 @@ def test_moduli_of_a_coarse_signal_use_its_own_grid(signal: Tensor, bank: Tensor
     assert torch.allclose(found, expected, atol=1e-9)
 
 
-def test_halving_a_spectrum_is_taking_every_second_pixel(signal: Tensor) -> None:
-    half = torch.fft.ifft2(_halve(torch.fft.fft2(signal)))
+def test_folding_a_spectrum_is_taking_every_second_pixel(signal: Tensor) -> None:
+    half = torch.fft.ifft2(_fold(torch.fft.fft2(signal))) / 4
     assert torch.allclose(half.real, signal[:, ::2, ::2], atol=1e-12)
 
 

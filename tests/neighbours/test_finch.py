@@ -1,4 +1,5 @@
 import math
+from itertools import combinations
 
 import pytest
 import torch
@@ -103,10 +104,22 @@ def test_what_the_first_partition_joined_is_never_taken_apart() -> None:
     assert groups(clusters(x, 4)) == groups(clusters(x, 6)) == groups(next(partitions(x)))
 
 
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_requested_clusters_against_a_naive_algorithm_2(count: int) -> None:
+    for seed in range(3):
+        x = points(60, seed=seed)
+        parts = [p for p in naive_hierarchy(x) if len(p) >= count][-1]
+        while len(parts) > count:
+            mean = {part: x[sorted(part)].mean(0) for part in parts}
+            a, b = max(combinations(parts, 2), key=lambda ab: cosine(mean[ab[0]], mean[ab[1]]))
+            parts = (parts - {a, b}) | {a | b}
+        assert groups(clusters(x, count)) == parts
+
+
 def test_means_are_taken_anew_after_each_join() -> None:
-    # Pairs around 0, 10, 22 and 36 degrees. 0 and 10 join at 5; then 22 is nearer to 36, 14 degrees
+    # Pairs around 10, 0, 22 and 36 degrees. 10 and 0 join at 5; then 22 is nearer to 36, 14 degrees
     # off, than to 5, although it was nearer to 10. A single linkage would leave 36 alone.
-    x = on_circle(-0.1, 0.1, 9.9, 10.1, 21.9, 22.1, 35.9, 36.1)
+    x = on_circle(9.9, 10.1, -0.1, 0.1, 21.9, 22.1, 35.9, 36.1)
     assert groups(clusters(x, 2)) == {frozenset({0, 1, 2, 3}), frozenset({4, 5, 6, 7})}
 
 

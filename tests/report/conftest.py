@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from fidal.data.manifest import read_manifest
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
-from tests.report.made import make_run
+from tests.report.made import CLASSES, SITES, make_images, make_run, make_site_files
 
 STRATEGIES = ("fidal", "random", "entropy", "badge")
 
@@ -35,3 +36,22 @@ def patchy(tmp_path_factory: pytest.TempPathFactory) -> Study:
                 make_run(root, strategy, seed, upto=3 if (strategy, seed) == ("badge", 2) else None)
     (only,) = read_folders([root]).studies
     return only
+
+
+@pytest.fixture(scope="session")
+def pictured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs on a folder of images, where FIDAL's sites have kept their last queries."""
+    root = tmp_path_factory.mktemp("pictured")
+    benchmark = make_images(root / "data")
+    manifest = read_manifest(root / "data" / "manifest.csv", CLASSES)
+    labels = dict(zip(manifest.ids, manifest.label.tolist(), strict=True))
+    rows = zip(manifest.ids, manifest.site.tolist(), manifest.split.tolist(), strict=True)
+    pools: dict[str, list[str]] = {site: [] for site in SITES}
+    for sample, site, split in rows:
+        if split == "train":
+            pools[site].append(sample)
+    for strategy in ("random", "fidal"):
+        folder = make_run(root / "runs", strategy, benchmark=benchmark)
+        if strategy == "fidal":
+            make_site_files(folder, pools, labels)
+    return root

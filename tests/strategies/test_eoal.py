@@ -95,7 +95,9 @@ def test_near_one_kind_of_outlier_is_worse_than_between_them() -> None:
     pool = replace(
         pool,
         features=x,
-        outliers=Outliers(torch.tensor([[9.0, 0.0], [0.0, 9.0]]), torch.zeros(2, 24)),
+        outliers=Outliers(
+            torch.tensor([[9.0, 0.0], [9.0, 0.2], [0.0, 9.0], [0.2, 9.0]]), torch.zeros(4, 24)
+        ),
         outputs={**pool.outputs, "binary": torch.zeros(4, 4)},
     )
     assert set(chosen(select(pool, 2))) == {1, 3}

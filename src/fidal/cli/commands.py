@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from fidal.cli.demo import demo, report
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.progress import listening
 from fidal.cli.summary import print_summary
@@ -20,6 +21,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+app.command()(demo)
+app.command()(report)
 
 Config = Annotated[Path, typer.Argument(help="a TOML file, see experiments/")]
 Settings = Annotated[

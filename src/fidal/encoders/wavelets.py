@@ -23,10 +23,11 @@ def moduli(spectrum: Tensor, bank: Tensor, scale: int, *, fine: bool) -> Tensor:
     band = min(n, pixels >> max(scale - 1, 0))
     product = _crop(spectrum, band)[..., None, :, :] * _crop(bank[scale], band)
     if not fine and band > pixels >> scale:
-        product = _halve(product)
+        product = _fold(product)
     # PyTorch takes the modulus of complex numbers one by one, fifteen times slower than this.
-    parts = torch.view_as_real(torch.fft.ifft2(product)) * (band / n) ** 2
-    return (parts[..., 0].square() + parts[..., 1].square()).sqrt_()
+    parts = torch.view_as_real(torch.fft.ifft2(product))
+    modulus = (parts[..., 0].square() + parts[..., 1].square()).sqrt_()
+    return modulus.mul_((product.shape[-1] / n) ** 2)
 
 
 def average(field: Tensor) -> Tensor:
@@ -47,8 +48,8 @@ def _crop(spectrum: Tensor, n: int) -> Tensor:
     return torch.cat([rows[..., :half], rows[..., -half:]], dim=-1)
 
 
-def _halve(spectrum: Tensor) -> Tensor:
-    """The spectrum of every second pixel of each axis."""
+def _fold(spectrum: Tensor) -> Tensor:
+    """Four times the spectrum of every second pixel of each axis."""
     n = spectrum.shape[-1] // 2
     rows = spectrum[..., :n, :] + spectrum[..., n:, :]
-    return (rows[..., :n] + rows[..., n:]) / 4
+    return rows[..., :n] + rows[..., n:]

@@ -68,7 +68,10 @@ def make_learner(network: Network, objective: Objective, training: Training) -> 
         optim.lr_scheduler.StepLR(optimiser, wanted.step, wanted.gamma) if wanted.step else None
     )
     classes = network.classifier.out_features
-    return Learner(network, objective, optimiser, schedule, objective.companion(classes))
+    companion = objective.companion(classes)
+    if companion is not None:
+        companion.module.to(parameters[0].device)
+    return Learner(network, objective, optimiser, schedule, companion)
 
 
 def train_round(

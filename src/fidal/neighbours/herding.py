@@ -10,7 +10,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from fidal.neighbours.similarity import unit
+from fidal.neighbours.similarity import nearest, unit
 
 FRESH: Final = 16
 """Gains evaluated at once; with as many, one evaluation nearly always suffices for a pick."""
@@ -18,7 +18,7 @@ AHEAD: Final = 128
 """Kernel rows computed at once, for the evaluations to come: that takes 3 CPU seconds, not 7."""
 KEPT: Final = 512
 """Kernel rows in memory at most, 40 MB at 20,000 candidates."""
-ENTRIES: Final = 2**23
+ENTRIES: Final = 2**22
 """Kernel entries of one block in the first, complete pass."""
 
 RESOLVED: Final = 0.01
@@ -26,7 +26,7 @@ RESOLVED: Final = 0.01
 
 
 def kernel(similarity: Tensor, bandwidth: float) -> Tensor:
-    """exp(-(|x - y| / bandwidth)^2) of unit vectors, |x - y|^2 = 2 - 2 x.y. Any shape, in [0, 1]."""
+    """exp(-(|x - y| / bandwidth)^2) of unit vectors, where |x - y|^2 = 2 - 2 x.y. Any shape."""
     scale = 2 / bandwidth**2
     return similarity.clamp(max=1).mul_(scale).sub_(scale).exp_()
 
@@ -39,8 +39,9 @@ def adaptive_bandwidth(labelled: Tensor) -> float:
     distinct = torch.unique(unit(labelled.double()), dim=0)
     if len(distinct) < 2:
         return 1.0
-    closest = (distinct @ distinct.T).fill_diagonal_(-2).argmax(1)
-    return max(RESOLVED, float((distinct - distinct[closest]).norm(dim=1).min()))
+    _, closest = nearest(distinct, distinct, 2)  # one of the two may be the image itself
+    distance = (distinct[:, None] - distinct[closest]).norm(dim=2)
+    return max(RESOLVED, float(distance[distance > 0].min()))
 
 
 def herd(

@@ -71,6 +71,11 @@ def k_centre(nearest: Tensor, distances: Distances, count: int) -> Tensor:
     return torch.tensor(chosen)
 
 
+def squared_norms(x: Tensor) -> Tensor:
+    """|x_i|^2, n, without a copy of x on the way."""
+    return torch.linalg.vector_norm(x, dim=1).square()
+
+
 def _draw(weight: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:
     """`count` independent rows, with probabilities proportional to `weight`."""
     cumulative = np.cumsum(weight)

@@ -65,6 +65,7 @@ def choose(queries: Sequence[SiteQuery], album: Album) -> Sheet:
     chosen: list[Exemplar] = []
     for query in shown:
         chosen += _queried(query, each) + _refused(query, each, album)
+    chosen.sort(key=lambda exemplar: ROWS.index(exemplar.kind))
     there = {exemplar.kind for exemplar in chosen} | {HARD}
     if any("kept" in query.scores for query in shown):
         there |= {CAUGHT, MISSED}

@@ -2,6 +2,7 @@
 
 import io
 import re
+from html import escape
 from typing import Final
 
 from matplotlib.figure import Figure
@@ -37,4 +38,4 @@ def inline(text: str, prefix: str, label: str) -> str:
     text = re.sub(r'(href="|url\()#', rf"\1#{prefix}-", text)
     text = re.sub(r'(<svg\b[^>]*?) width="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg\b[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)

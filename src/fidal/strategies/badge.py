@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fidal.neighbours.seeding import Distances, d2_sampling
+from fidal.neighbours.seeding import Distances, d2_sampling, squared_norms
 from fidal.strategies.base import Pick, Strategy
 from fidal.types import Pool
 
@@ -29,7 +29,7 @@ class Badge(Strategy):
         """In: logits and penultimate features of the global model. Out: rows in order of choice."""
         assert pool.global_features is not None
         error = residual(pool.global_logits)
-        norms = squared_norms(error, pool.global_features)
+        norms = squared_norms(error) * squared_norms(pool.global_features)  # |g|^2
         distances = gradient_distances(error, pool.global_features)
         rows = d2_sampling(int(norms.argmax()), distances, budget, rng)
         return Pick(rows.to(norms.device), scores={"gradient_norm": norms.sqrt()})
@@ -41,14 +41,9 @@ def residual(logits: Tensor) -> Tensor:
     return F.one_hot(p.argmax(1), p.shape[1]) - p
 
 
-def squared_norms(error: Tensor, features: Tensor) -> Tensor:
-    """|g|^2 = |a|^2 |f|^2, n."""
-    return error.square().sum(1) * features.square().sum(1)
-
-
 def gradient_distances(error: Tensor, features: Tensor) -> Distances:
     """|g_i - g_j|^2 = |a_i|^2 |f_i|^2 + |a_j|^2 |f_j|^2 - 2 (a_i . a_j) (f_i . f_j)."""
-    norms = squared_norms(error, features)
+    norms = squared_norms(error) * squared_norms(features)
 
     def distances(rows: Tensor) -> Tensor:
         product = (features[rows] @ features.T).mul_(error[rows] @ error.T)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fidal.neighbours.seeding import Distances, k_centre
+from fidal.neighbours.seeding import Distances, k_centre, squared_norms
 from fidal.neighbours.similarity import BLOCK
 from fidal.strategies.base import Pick, Strategy
 from fidal.types import Pool
@@ -42,14 +42,14 @@ def from_labelled(features: Tensor, labelled: Tensor) -> Tensor:
         nearest[start] = torch.inf
         return nearest
     # |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), so the nearest c has the largest bracket.
-    half = labelled.square().sum(1) / -2
+    half = squared_norms(labelled) / -2
     bracket = [torch.addmm(half, x, labelled.T).amax(1) for x in torch.split(features, BLOCK)]
-    return (features.square().sum(1) - 2 * torch.cat(bracket)).clamp_min(0)
+    return (squared_norms(features) - 2 * torch.cat(bracket)).clamp_min(0)
 
 
 def feature_distances(features: Tensor) -> Distances:
     """|x_i - x_j|^2 = |x_i|^2 + |x_j|^2 - 2 x_i . x_j."""
-    norms = features.square().sum(1)
+    norms = squared_norms(features)
 
     def distances(rows: Tensor) -> Tensor:
         product = features[rows] @ features.T

@@ -19,7 +19,7 @@ class FidalPaper(Fidal):
     name: ClassVar[str] = "fidal-paper"
 
     gate: Gate | None = Field(
-        default=Gate(density=DiagonalGaussian(variance_floor=0.0), normalise=False),
+        default=Gate(density=DiagonalGaussian(variance_floor=0.0), normalise=False, tail=None),
         description="diagonal Gaussian x Otsu on the embeddings as they are",
     )
     lambda_div: float = Field(default=0.5, ge=0, description="weight of diversity; 0 is none")

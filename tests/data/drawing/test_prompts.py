@@ -22,7 +22,7 @@ def scores(cache: Path, camera: Camera, each: int) -> np.ndarray:
 
 
 def test_eight_prompts_are_classes_and_six_are_not(cache: Path) -> None:
-    found = prompt_scores(Scattering(), np.ones((3, 64), np.float32), 64, cache)
+    found = prompt_scores(Scattering(), np.ones((3, 512), np.float32), 64, cache)
     assert found.logits.shape == (3, 14) and found.logits.dtype == np.float32
     assert found.in_distribution == (True,) * 8 + (False,) * 6
     assert np.abs(found.logits).max() <= SCALE * 1.0001

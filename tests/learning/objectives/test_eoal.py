@@ -78,7 +78,7 @@ def test_a_batch_without_outliers_still_weighs_by_what_the_site_has() -> None:
     alone = EOALObjective().loss(outputs(), Batch(labels, ROWS), context(n_outliers=0))
     among = EOALObjective().loss(outputs(), Batch(labels, ROWS), context(n_outliers=2))
     known = one_vs_all_loss(outputs().heads["binary"], labels)
-    assert float(alone - among) == pytest.approx(0.8 * float(known) / 2)
+    assert (alone - among).item() == pytest.approx(0.8 * known.item() / 2)
 
 
 def test_gradients_flow_only_where_they_should() -> None:

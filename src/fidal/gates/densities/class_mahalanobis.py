@@ -10,8 +10,8 @@ from fidal.gates.densities.base import Density, Score
 from fidal.gates.densities.shrinkage import ledoit_wolf, whitener
 
 PRIOR_IMAGES = 1
-"""How many images at the grand mean each class mean is worth besides its own: without it, the
-only image of a rare class would be its own mean, and tell the covariance that classes are points."""
+"""So many images at the grand mean are added to each class's own. Without, the only image of a
+rare class would be its own mean, and would tell the covariance that classes are points."""
 
 
 class ClassMahalanobis(Density):
@@ -28,7 +28,7 @@ class ClassMahalanobis(Density):
         z = labelled.double()
         centre = z.mean(0)
         z = z - centre
-        classes, member = labels.unique(return_inverse=True)
+        classes, member = torch.unique(labels, return_inverse=True)
         of_class = F.one_hot(member, len(classes)).to(z).T
         means = of_class @ z / (of_class.sum(1, keepdim=True) + PRIOR_IMAGES)
         W = whitener(ledoit_wolf(z - means[member]))

@@ -27,4 +27,5 @@ def whitener(covariance: Tensor) -> Tensor:
     """W with W W' = inverse covariance, so that |x W|^2 is x's squared Mahalanobis distance."""
     lower = torch.linalg.cholesky(covariance)
     identity = torch.eye(len(lower), dtype=lower.dtype, device=lower.device)
-    return torch.linalg.solve_triangular(lower, identity, upper=False).T
+    inverse: Tensor = torch.linalg.solve_triangular(lower, identity, upper=False)
+    return inverse.T

@@ -24,7 +24,7 @@ class Otsu(Threshold):
 
 
 def otsu(scores: Scores) -> float | None:
-    """max over i of w1 w2 (m1 - m2)^2, where bins 0..i have mass w1 and mean m1, the rest w2, m2."""
+    """argmax_i w1 w2 (m1 - m2)^2, bins 0..i having mass w1 and mean m1, the rest w2 and m2."""
     bins = np.minimum((scores * BINS).astype(np.int64), BINS - 1)
     counts = np.bincount(bins, minlength=BINS)
     centres = (np.arange(BINS) + 0.5) / BINS

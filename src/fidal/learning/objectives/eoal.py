@@ -84,7 +84,7 @@ class EOALObjective(Objective):
         }
 
     def begin_epoch(self, outlier_features: Tensor, classes: int) -> Mapping[str, Tensor]:
-        """K <= C clusters of h(L_OOD): their `centres`, K x d, and the `cluster` of each outlier."""
+        """K <= C clusters of h(L_OOD): `centres`, K x d, and the `cluster` of each outlier."""
         if len(outlier_features) == 0:
             return {}
         cluster = clusters(outlier_features, classes)
