@@ -40,11 +40,10 @@ def _products(pool: Pool, budget: int) -> Run:
     everyone = torch.cat([candidates, labelled])
 
     def run() -> None:
-        memory = candidates.new_empty(BLOCK * len(everyone))
         for references in (labelled, everyone):
+            memory = candidates.new_empty(BLOCK, len(references))
             for block in torch.split(candidates, BLOCK):
-                size = len(block) * len(references)
-                torch.mm(block, references.T, out=memory[:size].view(len(block), -1))
+                torch.mm(block, references.T, out=memory[: len(block)])
 
     return run
 

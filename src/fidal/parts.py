@@ -6,7 +6,7 @@ A part is declared once as a pydantic model. `by_name` lets a configuration say 
 
 import difflib
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -26,11 +26,21 @@ class Part(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_name(cls, table: Any) -> Any:
-        """A written table names its part; the part itself has no such field."""
-        if isinstance(table, dict) and table.get("name") == cls.name:
-            return {key: value for key, value in table.items() if key != "name"}
-        return table
+    def _from_table(cls, table: Any) -> Any:
+        """A written table names its part, which has no such field, and says "none" where the field
+        may be None: TOML has no null."""
+        if not isinstance(table, dict):
+            return table
+        return {
+            key: None if value == "none" and cls._may_be_none(key) else value
+            for key, value in table.items()
+            if (key, value) != ("name", cls.name)
+        }
+
+    @classmethod
+    def _may_be_none(cls, key: str) -> bool:
+        field = cls.model_fields.get(key)
+        return field is not None and type(None) in get_args(field.annotation)
 
     @model_serializer(mode="wrap")
     def _with_name(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -50,8 +60,6 @@ def by_name(kind: str, parts: Mapping[str, type[P]]) -> Callable[[object], objec
     """A validator that turns a name, or a table with a name, into the part of that name."""
 
     def build(value: object) -> object:
-        if value == "none":  # TOML has no null
-            return None
         table = {"name": value} if isinstance(value, str) else value
         if not isinstance(table, dict):
             return value

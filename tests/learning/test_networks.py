@@ -53,7 +53,7 @@ def test_backbone_and_classifier_start_alike_under_every_objective() -> None:
 
 
 def test_extra_heads_come_from_the_objective() -> None:
-    net = network("linear", (7,), "lfosa")
+    net = network("linear", (7,), "detector")
     assert net(torch.rand(2, 7)).heads["detector"].shape == (2, 6)
 
 
@@ -85,8 +85,6 @@ def test_a_foreign_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
         ("densenet12", (64, 64, 3), "did you mean 'densenet1"),
     ],
 )
-def test_a_network_that_does_not_fit_says_so(
-    kind: str, shape: tuple[int, ...], says: str
-) -> None:
+def test_a_network_that_does_not_fit_says_so(kind: str, shape: tuple[int, ...], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         network(kind, shape)

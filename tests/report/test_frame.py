@@ -50,3 +50,9 @@ def test_a_null_is_no_number(runs: Path) -> None:
 def test_a_row_that_cannot_be_placed_names_what_it_lacks() -> None:
     with pytest.raises(ValueError, match=r"without run, benchmark.*bma"):
         result({"site": "north", "round": 1, "classes": [], "recall": [], "seed": 0})
+
+
+def test_some_rounds_end_with_the_last(study: Study) -> None:
+    assert study.some_rounds(9) == [1, 2, 3, 4, 5]
+    assert study.some_rounds(3) == [1, 3, 5]
+    assert study.some_rounds(1) == [5]

@@ -24,7 +24,7 @@ def test_the_numbers_are_the_study_s(study: Study) -> None:
         f"{fewer:,.0f} wasted images fewer, {fewer * 59 / 3600:.1f} hours" in texts["Expert time"]
     )
     assert "4 sites" in texts["What was compared"] and "50 images" in texts["What was compared"]
-    assert "3 times" in texts["What was compared"]
+    assert "3 times with other" in texts["What was compared"]
 
 
 def test_a_defeat_is_called_one(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from fidal.federation.weights import pack
 from fidal.learning.networks import build
 from fidal.site.site import Site
 from fidal.types import OUTLIER
-from tests.site.clinic import SETUP, make_site
+from tests.site.clinic import make_site
 
 
 def fresh(site: Site) -> Weights:

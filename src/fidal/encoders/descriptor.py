@@ -29,7 +29,7 @@ def describe(images: Tensor, bank: Tensor) -> Tensor:
 
     Three channels: brightness, red less green, blue less yellow. Order 1 of each and its spread
     over the angles; order 2 of the brightness relative to order 1, by the angle between its two
-    wavelets: a quarter turn or a mirror changes nothing. Then order 0 and the colours.
+    wavelets: a quarter turn or a mirror changes hardly anything. Then order 0 and the colours.
     """
     channels = _opponent(images)
     order1, order2 = _scatter(channels, bank)

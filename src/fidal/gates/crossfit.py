@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fidal.gates.densities.base import Density
+from fidal.gates.densities.base import Density, Score
 
 FOLDS = 5
 FEWEST = 10
@@ -22,12 +22,22 @@ def folds(labels: Tensor) -> Tensor:
 
 
 def cross_fit(
-    density: Density, labelled: Tensor, labels: Tensor, outliers: Tensor
+    density: Density,
+    labelled: Tensor,
+    labels: Tensor,
+    outliers: Tensor,
+    anchors: Tensor,
+    anchor_scores: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Scores of the labelled ID images, n, and of the labelled outliers, m, each held out once.
 
+    Four fifths of the data give another scale, a likelihood ratio visibly so. What can be compared
+    is where an image stands among the candidates: each fold's scores are moved and stretched so
+    that the `anchors`, a x e candidates, have the mean and spread of their `anchor_scores`, a,
+    under the density fitted to all.
+
     A single outlier stays in every fit and gets no score (m = 0 comes back): a likelihood ratio
-    without any outlier is another score, and its folds could not be compared.
+    without any outlier is another score altogether.
     """
     fold, foreign_fold = folds(labels), folds(labels.new_zeros(len(outliers)))
     if len(outliers) == 1:
@@ -36,8 +46,17 @@ def cross_fit(
     foreign = labelled.new_empty(len(outliers), dtype=torch.float64)
     for k in range(FOLDS):
         inside, foreign_inside = fold == k, foreign_fold == k
-        score = density.fit(labelled[~inside], labels[~inside], outliers[~foreign_inside])
+        fitted = density.fit(labelled[~inside], labels[~inside], outliers[~foreign_inside])
+        score = _on_scale(fitted, anchors, anchor_scores)
         null[inside] = score(labelled[inside])
         if bool(foreign_inside.any()):
             foreign[foreign_inside] = score(outliers[foreign_inside])
     return null, foreign[foreign_fold >= 0]
+
+
+def _on_scale(score: Score, anchors: Tensor, anchor_scores: Tensor) -> Score:
+    """The same score with the mean and standard deviation that the anchors ought to have."""
+    found = score(anchors)
+    spread = found.std()
+    stretch = torch.where(spread > 0, anchor_scores.std() / spread, 1)
+    return lambda q: (score(q) - found.mean()) * stretch + anchor_scores.mean()

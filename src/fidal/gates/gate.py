@@ -22,6 +22,9 @@ from fidal.types import GateDiagnosis
 BLOCK = 1024
 """Candidates that are float64 at any one time: 200,000 x 512 need no second copy."""
 
+ANCHORS = 512
+"""Candidates, evenly spread over the ranks, by which the folds' scores are put on one scale."""
+
 ALIKE = 1e-9
 """Scores that differ by less than this share of their size differ by rounding."""
 
@@ -83,7 +86,15 @@ class Gate(Part):
             return self._off(candidates, reason)
         known, foreign = self._prepare(labelled), self._prepare(outliers)
         raw = self._score(self.density.fit(known, labels, foreign), candidates)
-        null, foreign_scores = self._calibrate(known, labels, foreign, random_draw)
+        null, foreign_scores = None, known.new_empty(0)
+        drawn = torch.ones_like(labels, dtype=torch.bool) if random_draw is None else random_draw
+        if int(drawn.sum()) >= FEWEST:
+            rows = _evenly_ranked(raw)
+            anchors = self._prepare(candidates[rows])
+            null, foreign_scores = cross_fit(
+                self.density, known, labels, foreign, anchors, raw[rows]
+            )
+            null = null[drawn]
         raw = self._clip(raw, null)
         low, high = raw.aminmax()
         if high - low <= ALIKE * torch.maximum(low.abs(), high.abs()):
@@ -91,7 +102,7 @@ class Gate(Part):
         G = (raw - low) / (high - low)
         null = None if null is None else (null - low) / (high - low)
         cut = self.threshold.cut(G, null)
-        # The best candidate always survives: min over S_k in Eq. 11 must exist.
+        # The best candidate always survives: min over S_k in Eq. 12 must exist.
         cut = 0.0 if cut is None else min(cut, 1.0)
         diagnosis = diagnose(
             self.density.name, self.threshold, G, cut, null, (foreign_scores - low) / (high - low)
@@ -116,16 +127,6 @@ class Gate(Part):
         spread = 1.4826 * (null - median).abs().median()
         return raw.clamp(min=median - self.tail * spread) if spread > 0 else raw
 
-    def _calibrate(
-        self, known: Tensor, labels: Tensor, foreign: Tensor, random_draw: Tensor | None
-    ) -> tuple[Tensor | None, Tensor]:
-        """Cross-fitted scores of randomly drawn labelled ID images, or None, and of outliers."""
-        drawn = torch.ones_like(labels, dtype=torch.bool) if random_draw is None else random_draw
-        if int(drawn.sum()) < FEWEST:
-            return None, known.new_empty(0)
-        null, foreign_scores = cross_fit(self.density, known, labels, foreign)
-        return null[drawn], foreign_scores
-
     def _off(self, candidates: Tensor, reason: str) -> GateDecision:
         everyone = candidates.new_ones(len(candidates))
         diagnosis = GateDiagnosis(
@@ -138,6 +139,12 @@ class Gate(Part):
             flags=(reason,),
         )
         return GateDecision(everyone.bool(), everyone, diagnosis)
+
+
+def _evenly_ranked(raw: Tensor) -> Tensor:
+    """Rows of at most ANCHORS candidates from the lowest to the highest score."""
+    ranks = torch.linspace(0, len(raw) - 1, min(ANCHORS, len(raw)), device=raw.device)
+    return raw.argsort()[ranks.long()]
 
 
 def _nothing_to_go_by(labelled: Tensor) -> str | None:

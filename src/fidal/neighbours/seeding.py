@@ -73,7 +73,8 @@ def k_centre(nearest: Tensor, distances: Distances, count: int) -> Tensor:
 
 def squared_norms(x: Tensor) -> Tensor:
     """|x_i|^2, n, without a copy of x on the way."""
-    return torch.linalg.vector_norm(x, dim=1).square()
+    norm: Tensor = torch.linalg.vector_norm(x, dim=1)
+    return norm.square()
 
 
 def _draw(weight: NDArray[np.float64], count: int, rng: np.random.Generator) -> list[int]:

@@ -1,10 +1,16 @@
 """Cosine similarity in blocks: S_ID and S_OOD (Eq. 4-5) and nearest neighbours."""
 
+from collections.abc import Iterator
+from typing import Final
+
 import torch
 from torch import Tensor
 
-BLOCK = 1024
-"""Rows of one block: a block x reference product stays in tens of MiB at 20,000 references."""
+BLOCK: Final = 1024
+"""Rows of one block, at most."""
+
+ENTRIES: Final = 2**23
+"""Of one block, at most: 32 MiB in float32."""
 
 
 def unit(x: Tensor) -> Tensor:
@@ -13,14 +19,32 @@ def unit(x: Tensor) -> Tensor:
     return x / torch.where(norm > 0, norm, 1)
 
 
+def products(candidates: Tensor, references: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """Blocks of rows, and their inner products with all references: rows x m.
+
+    A product may be written to and is gone with the next one, as all share one memory. Fresh memory
+    for each would not only cost time: small results in between would pin it, block after block.
+    """
+    height = max(1, min(BLOCK, ENTRIES // max(len(references), 1)))
+    memory = candidates.new_empty(min(height, len(candidates)), len(references))
+    for start in range(0, len(candidates), height):
+        rows = slice(start, min(start + height, len(candidates)))
+        yield rows, torch.mm(candidates[rows], references.T, out=memory[: rows.stop - start])
+
+
 def max_similarity(candidates: Tensor, references: Tensor) -> Tensor:
     """Eq. 4 and 5: max_j of f_i . f_j. In: unit rows, n x d and m x d. Out: n; 0 where m = 0."""
-    if len(references) == 0:
-        return candidates.new_zeros(len(candidates))
-    return torch.cat([(block @ references.T).amax(1) for block in torch.split(candidates, BLOCK)])
+    found = candidates.new_zeros(len(candidates))
+    if len(references):
+        for rows, product in products(candidates, references):
+            torch.amax(product, dim=1, out=found[rows])
+    return found
 
 
 def nearest(candidates: Tensor, references: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k most similar references of each candidate, best first: similarities and rows, n x k."""
-    found = [(block @ references.T).topk(k, dim=1) for block in torch.split(candidates, BLOCK)]
-    return torch.cat([f.values for f in found]), torch.cat([f.indices for f in found])
+    values = candidates.new_empty(len(candidates), k)
+    places = torch.empty(len(candidates), k, dtype=torch.int64, device=candidates.device)
+    for rows, product in products(candidates, references):
+        values[rows], places[rows] = product.topk(k, dim=1)
+    return values, places

@@ -143,6 +143,13 @@ class Study:
         """For axes and headers."""
         return {"accuracy": "Accuracy", "bma": "Balanced accuracy"}[self.measure]
 
+    def some_rounds(self, most: int) -> list[int]:
+        """At most so many of the queried rounds, spread evenly, the last one among them; the
+        warm-up where there is nothing else."""
+        queried = list(self.rounds[1:]) or [0]
+        places = np.linspace(len(queried) - 1, 0, min(most, len(queried))).round().astype(int)
+        return [queried[place] for place in sorted(places.tolist())]
+
     def run(self, method: str, seed: int) -> RunRows | None:
         """None where the seed is missing."""
         return self._runs.get((method, seed))

@@ -14,6 +14,7 @@ import matplotlib
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 ONE_COLUMN: Final = 3.4
 TWO_COLUMNS: Final = 7.0
@@ -189,6 +190,12 @@ def panels(figure: Figure, rows: int, columns: int, count: int, sharey: bool = F
     for axes in grid[count:]:
         axes.remove()
     return list(grid[:count])
+
+
+def rounds_along(axes: Axes, most: int) -> None:
+    """AL rounds on the x-axis, R0, R1, ...: at most so many of them written."""
+    axes.xaxis.set_major_locator(MaxNLocator(most, integer=True))
+    axes.xaxis.set_major_formatter("R{x:.0f}")
 
 
 def signed(points: float) -> str:

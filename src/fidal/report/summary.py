@@ -40,11 +40,12 @@ def _compared(study: Study) -> str:
     each = f"{budget:g} images" if isinstance(budget, int) else "a part of its images"
     times = study.rounds[-1]
     seeds = len(study.seeds)
+    often = "once" if seeds == 1 else f"{seeds} times with other random numbers"
     return (
         f"{_many(len(study.main), 'way')} of choosing which images of {len(study.sites)} sites an "
         f"expert looks at: {names}. Each site asked for {each} at random and then "
         f"{_many(times, 'more time')} by its method; a common model learned from the answers. "
-        f"Everything was done {_many(seeds, 'time')} with different random numbers."
+        f"All of it {often}."
     )
 
 
@@ -100,13 +101,21 @@ def _time(study: Study, seconds: float) -> Iterator[Finding]:
     if math.isnan(wasted[base]):
         return
     there = [method for method in study.main if not math.isnan(wasted[method])]
-    others = ", ".join(f"{label(m)} {wasted[m]:.0f}" for m in there if m != base)
+    others = _listed({m: wasted[m] for m in there if m != base})
     text = (
         f"Of 100 images put before the experts, {label(base)} wasted {wasted[base]:.0f} on images "
         f"that do not belong there{f'; the others: {others}' if others else ''}."
     )
     more = _against_random(study, round, seconds) + _purest(study, wasted)
     yield Finding("Expert time", text + more)
+
+
+def _listed(wasted: dict[str, float]) -> str:
+    """All of a few; of many the least and the most."""
+    if len(wasted) <= 5:
+        return ", ".join(f"{label(method)} {number:.0f}" for method, number in wasted.items())
+    least, most = min(wasted, key=wasted.__getitem__), max(wasted, key=wasted.__getitem__)
+    return f"from {wasted[least]:.0f} ({label(least)}) to {wasted[most]:.0f} ({label(most)})"
 
 
 def _against_random(study: Study, round: int, seconds: float) -> str:
@@ -164,12 +173,12 @@ def _gate(study: Study) -> Iterator[Finding]:
         return
     worst = min(caught, key=lambda site: caught[site])
     costly = max(lost, key=lambda site: lost[site])
+    most = f" and lost most at {costly} ({lost[costly]:.0f})" if lost[costly] >= 0.5 else ""
     yield Finding(
         "The gate",
         f"Before anything was ranked, it refused {np.mean(list(caught.values())):.0f} of 100 "
         f"foreign images and, wrongly, {np.mean(list(lost.values())):.0f} of 100 that belong "
-        f"(mean of sites and rounds). It caught least at {worst} ({caught[worst]:.0f}) and lost "
-        f"most at {costly} ({lost[costly]:.0f}).",
+        f"(mean of sites and rounds). It caught least at {worst} ({caught[worst]:.0f}){most}.",
     )
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from fidal.neighbours.seeding import Distances, k_centre, squared_norms
-from fidal.neighbours.similarity import BLOCK
+from fidal.neighbours.similarity import products
 from fidal.strategies.base import Pick, Strategy
 from fidal.types import Pool
 
@@ -42,9 +42,10 @@ def from_labelled(features: Tensor, labelled: Tensor) -> Tensor:
         nearest[start] = torch.inf
         return nearest
     # |x - c|^2 = |x|^2 - 2 (x . c - |c|^2 / 2), so the nearest c has the largest bracket.
-    half = squared_norms(labelled) / -2
-    bracket = [torch.addmm(half, x, labelled.T).amax(1) for x in torch.split(features, BLOCK)]
-    return (squared_norms(features) - 2 * torch.cat(bracket)).clamp_min(0)
+    half, bracket = squared_norms(labelled) / 2, features.new_empty(len(features))
+    for rows, product in products(features, labelled):
+        torch.amax(product.sub_(half), dim=1, out=bracket[rows])
+    return (squared_norms(features) - 2 * bracket).clamp_min(0)
 
 
 def feature_distances(features: Tensor) -> Distances:

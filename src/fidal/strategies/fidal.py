@@ -21,6 +21,8 @@ from pydantic import Field
 from torch import Tensor
 
 from fidal.gates import Gate, GateDecision
+from fidal.gates.densities.likelihood_ratio import LikelihoodRatio
+from fidal.gates.thresholds.guarded_otsu import GuardedOtsu
 from fidal.neighbours.similarity import max_similarity, unit
 from fidal.neighbours.support import support_count
 from fidal.strategies.base import Pick, Strategy, random_rows, top
@@ -41,7 +43,10 @@ class Fidal(Strategy):
 
     name: ClassVar[str] = "fidal"
 
-    gate: Gate | None = Field(default=Gate(), description="density x threshold, or none")
+    gate: Gate | None = Field(
+        default=Gate(density=LikelihoodRatio(), threshold=GuardedOtsu()),
+        description="density x threshold, or none",
+    )
     coverage_weight: bool = Field(
         default=True, description="multiply the survivors' score by G (Eq. 12), or only refuse"
     )

@@ -74,7 +74,7 @@ def test_the_sheet_shows_the_pixels_in_frames(kept: Kept) -> None:
         np.testing.assert_array_equal(image.get_array(), album.picture(exemplar.sample))
         assert frame.get_edgecolor() == to_rgba(exemplar.kind.colour)
     texts = [text.get_text() for text in axes.texts]
-    assert any(text.startswith("grey · $G$ 0.") for text in texts)
+    assert any(text.startswith("grey\n$G$ 0.") for text in texts)
     assert "none" in texts
 
 

@@ -23,7 +23,8 @@ def test_lines_are_caught_and_lost_with_what_a_site_can_tell(study: Study) -> No
         np.testing.assert_allclose(line.get_ydata(), expected)
     assert [line.get_linestyle() for line in first.lines] == ["-", ":", "-", ":"]
     caught, lost = values[0].mean(), values[2].mean()
-    assert first.get_title() == f"{caught:.0f} % caught, {lost:.0f} % lost"
+    assert first.get_title() == "north"
+    assert first.get_xlabel() == f"{caught:.0f} % caught, {lost:.0f} % lost"
 
 
 def test_histograms_split_by_truth_where_it_is_known(pictured: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,13 +22,13 @@ CAPTION: Final = (
 )
 RULE: Final[Mapping[str, Any]] = {"color": "black", "linestyle": "--", "linewidth": 0.9}
 SHOWN: Final = 6
-"""At most so many rounds, spread evenly, the last one among them."""
+"""At most so many rounds."""
 
 
 @styled
 def draw(study: Study) -> Figure:
     """One panel per round, one bar per method."""
-    rounds = shown_rounds(study)
+    rounds = study.some_rounds(SHOWN)
     columns = min(3, len(rounds))
     rows = -(-len(rounds) // columns)
     made = figure(TWO_COLUMNS, rows * (0.45 + 0.19 * len(study.main)) + 0.25)
@@ -45,13 +44,6 @@ def draw(study: Study) -> Figure:
         handles.append(Line2D([], [], label="Random’s ID", **RULE))
     made.legend(handles=handles, loc="outside lower center", ncols=3)
     return made
-
-
-def shown_rounds(study: Study) -> list[int]:
-    """From the first query on; the warm-up where there is nothing else."""
-    queried = list(study.rounds[1:]) or [0]
-    places = np.linspace(0, len(queried) - 1, min(SHOWN, len(queried))).round().astype(int)
-    return [queried[place] for place in places]
 
 
 def _bars(axes: Axes, study: Study, round: int) -> None:
@@ -78,4 +70,4 @@ def _bars(axes: Axes, study: Study, round: int) -> None:
     axes.set_yticks(range(len(names)), names)
     axes.grid(axis="y", visible=False)
     axes.set_xlim(right=1.18 * axes.dataLim.x1)
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.5, -0.5)

@@ -53,8 +53,8 @@ def draw(study: Study, seconds: float = READING_SECONDS) -> Figure:
         for artist in (*bars, text):
             tag(artist, study.strategy(method))
     axes.set_yticks(range(len(study.main)), [styles[m].label for m in study.main])
-    axes.invert_yaxis()
+    axes.set_ylim(len(study.main) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
-    axes.set_xlim(0, 1.5 * longest if longest > 0 else 1)
+    axes.set_xlim(0, 1.65 * longest if longest > 0 else 1)
     axes.set_xlabel(f"OOD images queried up to R{round}")
     return made

@@ -21,7 +21,7 @@ CAPTION: Final = (
 LEFT: Final = 1.0
 """Inches for the names of the rows."""
 TOP: Final = 0.2
-UNDER: Final = 0.19
+UNDER: Final = 0.3
 """Inches below an image, for its text."""
 
 
@@ -77,5 +77,5 @@ def _picture(
     axes.imshow(pixels, extent=(x, x + edge, y + edge, y), aspect="auto", zorder=1)
     frame = Rectangle((x, y), edge, edge, fill=False, ec=exemplar.kind.colour, lw=1.8, zorder=2)
     axes.add_patch(frame)
-    text = " · ".join(part for part in (album.word(exemplar.sample), exemplar.score) if part)
-    axes.text(left + cell / 2, y + edge + 0.035, text, ha="center", va="top", fontsize=6)
+    text = f"{album.word(exemplar.sample)}\n{exemplar.score}"
+    axes.text(left + cell / 2, y + edge + 0.035, text, ha="center", va="top", size=6)

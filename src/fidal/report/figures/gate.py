@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -12,7 +13,7 @@ from matplotlib.patches import Patch
 from fidal.report.comparing import reference
 from fidal.report.evidence import SiteQuery
 from fidal.report.frame import Study
-from fidal.report.style import GREY, ID, OOD, TWO_COLUMNS, figure, panels, styled
+from fidal.report.style import GREY, ID, OOD, TWO_COLUMNS, figure, panels, rounds_along, styled
 from fidal.report.tables.gates import has_gate, over_rounds
 from fidal.types import OUTLIER
 
@@ -52,7 +53,7 @@ def draw(
     for axes in grid:
         if not axes.has_data():
             axes.remove()
-    _legend(made)
+    _legend(made, bool(known))
     return made
 
 
@@ -87,16 +88,19 @@ def _rounds(axes: Axes, study: Study, method: str, site: str) -> None:
         mean = over_rounds(study.values(method, f"gate.true_{name}", site)).mean
         if np.isfinite(mean):
             words.append(f"{100 * mean:.0f} % {what}")
-    axes.set_title(", ".join(words), fontweight="normal", fontsize=6.5)
+    axes.set_xlabel(", ".join(words))
     axes.set_ylim(-4, 104)
-    axes.set_xticks(rounds, [f"R{round}" for round in rounds])
+    rounds_along(axes, 6)
 
 
-def _legend(made: Figure) -> None:
-    handles = [
+def _legend(made: Figure, histograms: bool) -> None:
+    above: list[Artist] = [
         Patch(color=ID, alpha=0.55, label="ID"),
         Patch(color=OOD, alpha=0.55, label="OOD"),
         Line2D([], [], color="black", ls="--", lw=0.9, label="threshold"),
+    ]
+    handles: list[Artist] = [
+        *(above if histograms else ()),
         Line2D([], [], color=OOD, marker="o", ms=2.5, label="OOD caught"),
         Line2D([], [], color=ID, marker="o", ms=2.5, label="ID lost"),
         Line2D([], [], color=GREY, ls=":", label="by the site’s own labels"),

@@ -1,6 +1,7 @@
 """Recall of each class, as a radar: whom does the better number serve?"""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,6 +32,13 @@ CAPTION: Final = (
     "method for that class (blue where it leads, red where it trails)."
 )
 
+SIDES: Final[Mapping[int, Literal["left", "center", "right"]]] = {
+    -1: "right",
+    0: "center",
+    1: "left",
+}
+"""Towards which side a spoke's name grows, by the sine of its angle: away from the circle."""
+
 
 @styled
 def draw(study: Study) -> Figure | None:
@@ -58,7 +66,8 @@ def draw_spokes(axes: Axes, study: Study) -> None:
     axes.set_theta_zero_location("N")
     axes.set_theta_direction(-1)
     axes.set_xticks(turn, _spokes(study))
-    for text, gap in zip(axes.get_xticklabels(), class_gaps(study), strict=True):
+    for text, angle, gap in zip(axes.get_xticklabels(), turn, class_gaps(study), strict=True):
+        text.set_horizontalalignment(SIDES[round(float(np.sin(angle)))])
         text.set_color(ID if gap >= 0.05 else OOD if gap <= -0.05 else GREY)
     axes.tick_params(axis="x", pad=2)
     axes.set_ylim(0, None)

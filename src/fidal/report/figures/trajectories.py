@@ -15,6 +15,7 @@ from fidal.report.style import (
     figure,
     mark,
     panels,
+    rounds_along,
     signed,
     styled,
     tag,
@@ -25,6 +26,9 @@ CAPTION: Final = (
     "Mean over seeds with a band of ± one standard deviation. Blue numbers: points between the "
     "reference and the best other method at that round. R0 is the shared random warm-up."
 )
+
+SHOWN: Final = 5
+"""At most so many gaps, for they must be legible."""
 
 
 @styled
@@ -59,7 +63,7 @@ def _curves(axes: Axes, study: Study, key: str, scale: float) -> None:
         band = axes.fill_between(study.rounds, low, high, color=look.colour, alpha=0.12, lw=0)
         for artist in (line, band):
             tag(artist, study.strategy(method))
-    axes.set_xticks(study.rounds, [f"R{round}" for round in study.rounds])
+    rounds_along(axes, 10)
 
 
 def _std(spread: Spread) -> float:
@@ -73,7 +77,7 @@ def _gaps(axes: Axes, study: Study) -> None:
         return
     low, high = axes.get_ylim()
     axes.set_ylim(low, high + 0.12 * (high - low))
-    for round in study.rounds[1:]:
+    for round in study.some_rounds(SHOWN):
         own = study.spread(base, study.score(), round).mean
         best = max(study.spread(method, study.score(), round).mean for method in others)
         if own == own and best == best:
