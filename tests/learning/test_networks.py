@@ -1,14 +1,10 @@
-from pathlib import Path
-
 import pytest
 import torch
-from safetensors.torch import save_file
 
-from fidal.learning.backbones import Timm
 from fidal.learning.networks import Architecture, Network, build
 from fidal.learning.objectives import OBJECTIVES
 
-PLAIN = OBJECTIVES["cross-entropy"]()
+IMAGENET = torch.tensor([0.485, 0.456, 0.406])
 
 
 def network(kind: str, shape: tuple[int, ...], objective: str = "cross-entropy") -> Network:
@@ -57,24 +53,9 @@ def test_extra_heads_come_from_the_objective() -> None:
     assert net(torch.rand(2, 7)).heads["detector"].shape == (2, 6)
 
 
-def test_a_checkpoint_fills_the_backbone_and_leaves_its_classifier_out(tmp_path: Path) -> None:
-    donor = Timm("resnet10t", False, None).model
-    state = {**donor.state_dict(), "fc.weight": torch.zeros(3, 512), "fc.bias": torch.zeros(3)}
-    save_file(state, tmp_path / "a.safetensors")
-    torch.save(state, tmp_path / "a.pth")
-    for name in ("a.safetensors", "a.pth"):
-        net = build(
-            Architecture(kind="resnet10t", checkpoint=tmp_path / name), (64, 64, 3), 5, PLAIN, 1
-        )
-        own = net.backbone.state_dict()
-        assert all(torch.equal(own["model." + key], x) for key, x in donor.state_dict().items())
-
-
-def test_a_foreign_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
-    save_file({"stem.weight": torch.zeros(2)}, tmp_path / "b.safetensors")
-    architecture = Architecture(kind="resnet10t", checkpoint=tmp_path / "b.safetensors")
-    with pytest.raises(ValueError, match=r"names missing.*stem\.weight"):
-        build(architecture, (64, 64, 3), 5, PLAIN, 0)
+def test_images_are_normalised_as_the_weights_of_the_network_want_them() -> None:
+    torch.testing.assert_close(network("efficientnet_b0", (64, 64, 3)).mean, IMAGENET)
+    assert network("tf_efficientnet_lite0", (64, 64, 3)).std.tolist() == [0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -88,3 +69,9 @@ def test_a_foreign_checkpoint_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_network_that_does_not_fit_says_so(kind: str, shape: tuple[int, ...], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         network(kind, shape)
+
+
+def test_weights_for_a_network_that_takes_none_are_not_ignored() -> None:
+    architecture = Architecture(kind="small-cnn", pretrained=True)
+    with pytest.raises(ValueError, match="'small-cnn' has no pretrained weights"):
+        build(architecture, (64, 64, 3), 5, OBJECTIVES["cross-entropy"](), 0)

