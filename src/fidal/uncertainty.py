@@ -101,3 +101,13 @@ def margin(logits: Tensor) -> Tensor:
     """1 - (p_first - p_second) of the softmax. In: n x C. Out: n; 1 is a tie, 0 is certainty."""
     best = F.softmax(logits, dim=1).topk(min(2, logits.shape[1]), dim=1).values
     return 1 - best[:, 0] + best[:, 1:].sum(1)
+
+
+def rarity(logits: Tensor, labels: Tensor) -> Tensor:
+    """Expected surprise of the answer: sum_c p_c (-log pi_c), pi_c = (n_c + 1) / (n + C).
+
+    p is the softmax, n_c how often class c is labelled so far. In: n x C and m labels. Out: n. What
+    the model holds for a common class scores low, what it gives to a rare one high.
+    """
+    counts = torch.bincount(labels, minlength=logits.shape[1]).to(logits) + 1
+    return F.softmax(logits, dim=1) @ -(counts / counts.sum()).log()

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ from fidal.parts import nearest
 from fidal.types import OUTLIER
 
 CLASSES: Final = ("MEL", "NV", "BCC", "AK", "BKL", "DF", "VASC", "SCC")
-SITES: Final = ("vidir_molemax", "vidir_modern", "rosendahl", "vienna_dias")
+Site = Literal["vidir_molemax", "vidir_modern", "rosendahl", "vienna_dias"]
+SITES: Final = get_args(Site)
 HAM: Final = "ham10000_fed4_128.npz"
 PAD: Final = "pad_ufes20_clinical_128.npz"
 SSCD: Final = "sscd_embeddings_224.npz"
@@ -63,6 +64,9 @@ class FedHam(Source):
         description="FLamby's, by image, as in the paper; or lesion-disjoint: the same test "
         "images, without the training images of a lesion that is also in the test",
     )
+    sites: tuple[Site, ...] = Field(
+        default=SITES, min_length=1, description="which of the four take part"
+    )
     seed: int = Field(default=0, ge=0, description="which random subset is cut")
 
     def load(self, cache: Path) -> Benchmark:
@@ -81,8 +85,9 @@ class FedHam(Source):
 
     def _choose(self, whole: Manifest) -> tuple[NDArray[np.int64], NDArray[np.str_]]:
         """Rows that take part, and the site of every row of `whole`, where photos have none yet."""
-        outlier, test = whole.label == OUTLIER, whole.split == TEST
-        pool = ~outlier & ~test
+        here = np.isin(whole.site, self.sites)
+        outlier, test = whole.label == OUTLIER, here & (whole.split == TEST)
+        pool = here & (whole.split == TRAIN)
         if self.split == "lesion" and whole.group is not None:
             pool &= ~np.isin(whole.group, whole.group[test])
         n_id, n_ood = counts_for_share(int(pool.sum()), int(outlier.sum()), self.ood_share)
@@ -90,9 +95,9 @@ class FedHam(Source):
         photos = np.flatnonzero(outlier)
         patients = whole.columns["patient"][photos].tolist()
         photos = photos[random_order(patients, self.seed)[:n_ood]]
-        quotas = apportion(n_ood, [int((pool & (whole.site == name)).sum()) for name in SITES])
+        quotas = apportion(n_ood, [int((pool & (whole.site == name)).sum()) for name in self.sites])
         site = whole.site.astype(np.array(SITES).dtype)
-        site[photos] = np.repeat(SITES, quotas)
+        site[photos] = np.repeat(self.sites, quotas)
         rows = np.concatenate([kept, np.flatnonzero(test), photos])
         # A site's images lie side by side on disk, in the order of ids, which says nothing of them.
         order = sorted(rows.tolist(), key=lambda row: (SITES.index(site[row]), whole.ids[row]))

@@ -23,13 +23,15 @@ from torch import Tensor
 from fidal.gates import Gate, GateDecision
 from fidal.gates.densities.likelihood_ratio import LikelihoodRatio
 from fidal.gates.thresholds.guarded_otsu import GuardedOtsu
+from fidal.neighbours.greedy import one_by_one
 from fidal.neighbours.similarity import max_similarity, unit
 from fidal.neighbours.support import support_count
 from fidal.strategies.base import Pick, Strategy, random_rows, top
 from fidal.types import Diagnosis, Pool
-from fidal.uncertainty import Activation, Epistemic, calibrated
+from fidal.uncertainty import Activation, Epistemic, calibrated, rarity
 
 Support = Literal["standardized", "scaled", "literal", "off"]
+Batch = Literal["top", "greedy"]
 
 NEARNESS: Final = 0.8
 """tau_ID = 0.8 S_ID: neighbours are those within 20 % of the nearest labelled image."""
@@ -52,6 +54,9 @@ class Fidal(Strategy):
     )
     lambda_div: float = Field(default=5.0, ge=0, description="weight of diversity; 0 is none")
     lambda_ood: float = Field(default=0.5, ge=0, description="weight of the penalty; 0 is none")
+    lambda_rare: float = Field(
+        default=0.0, ge=0, description="weight of the answer's expected rarity; beyond the paper"
+    )
     support: Support = Field(
         default="standardized", description="how C_ID becomes the weight w of Eq. 8"
     )
@@ -59,6 +64,10 @@ class Fidal(Strategy):
         default="entropy", description="Dirichlet entropy scaled to [0, 1], or Eq. 2 as printed"
     )
     activation: Activation = Field(default="relu", description="evidence from logits")
+    batch: Batch = Field(
+        default="top",
+        description="the B largest R, or one by one, each pick counting as labelled in S_ID",
+    )
     neighbour_sample: int | None = Field(
         default=None, ge=1, description="count C_ID among so many random candidates; all if none"
     )
@@ -77,14 +86,22 @@ class Fidal(Strategy):
             terms["uncertainty"]
             + self.lambda_div * terms["diversity"]
             - self.lambda_ood * terms["similarity_ood"]
+            + self.lambda_rare * terms["rarity"]
         )
         decision = self._decide(pool)
         keep = decision.keep if decision else torch.ones_like(ranking, dtype=torch.bool)
         coverage = decision.weight.to(ranking) if decision else torch.ones_like(ranking)
-        fused = fuse(ranking, keep, coverage if self.coverage_weight else 1)
-        order = torch.where(keep, fused, coverage - 2)  # the refused come last
+        weight = coverage if self.coverage_weight else torch.ones_like(ranking)
+        fused = fuse(ranking, keep, weight)
+        rows = top(torch.where(keep, fused, coverage - 2), budget)  # the refused come last
+        if self.batch == "greedy":
+            slope = self.lambda_div * terms["support_weight"] * weight
+            spread_out = one_by_one(
+                fused, slope, terms["similarity_id"], unit(pool.features), budget
+            )
+            rows = torch.cat([spread_out, rows[len(spread_out) :]])
         return Pick(
-            rows=top(order, budget),
+            rows=rows,
             scores={
                 **terms,
                 "ranking": ranking,
@@ -108,15 +125,21 @@ class Fidal(Strategy):
             "uncertainty": calibrated(
                 pool.global_logits, pool.local_logits, self.activation, self.epistemic
             ),
+            "rarity": rarity(pool.global_logits, pool.labelled.labels),
             "similarity_id": s_id,
             "similarity_ood": max_similarity(candidates, unit(pool.outliers.features)),
         }
         if self.support == "off":
-            return {**terms, "diversity": 1 - s_id}
+            return {**terms, "support_weight": torch.ones_like(s_id), "diversity": 1 - s_id}
         count = support_count(candidates, labelled, NEARNESS * s_id, sample)
         population = len(pool.ids) + len(pool.labelled.labels)
         weight = support_weight(count.to(s_id), self.support, population)
-        return {**terms, "support_count": count, "diversity": weight * (1 - s_id)}
+        return {
+            **terms,
+            "support_count": count,
+            "support_weight": weight,
+            "diversity": weight * (1 - s_id),
+        }
 
     def _sample(self, n: int, rng: np.random.Generator, like: Tensor) -> Tensor | None:
         if self.neighbour_sample is None or self.neighbour_sample >= n:
@@ -154,7 +177,7 @@ def support_weight(count: Tensor, support: Support, population: int) -> Tensor:
     return len(count) * torch.softmax(-deviation, dim=0)
 
 
-def fuse(ranking: Tensor, keep: Tensor, weight: Tensor | float) -> Tensor:
+def fuse(ranking: Tensor, keep: Tensor, weight: Tensor) -> Tensor:
     """Eq. 12: (R~ - min over survivors + eps) G for survivors, minus infinity for the refused."""
     if not bool(keep.any()):
         return torch.full_like(ranking, -torch.inf)
