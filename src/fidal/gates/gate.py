@@ -124,8 +124,9 @@ class Gate(Part):
         if self.tail is None or null is None:
             return raw
         median = null.median()
-        spread = 1.4826 * (null - median).abs().median()
-        return raw.clamp(min=median - self.tail * spread) if spread > 0 else raw
+        lowest = median - self.tail * 1.4826 * (null - median).abs().median()
+        # A pool of outliers alone lies below it as a whole, and must still have an order.
+        return raw.clamp(min=lowest) if lowest < torch.minimum(median, raw.max()) else raw
 
     def _off(self, candidates: Tensor, reason: str) -> GateDecision:
         everyone = candidates.new_ones(len(candidates))
