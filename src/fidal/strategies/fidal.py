@@ -82,9 +82,10 @@ class Fidal(Strategy):
         keep = decision.keep if decision else torch.ones_like(ranking, dtype=torch.bool)
         coverage = decision.weight.to(ranking) if decision else torch.ones_like(ranking)
         fused = fuse(ranking, keep, coverage if self.coverage_weight else 1)
-        order = torch.where(keep, fused, coverage - 2)  # the refused come last
+        survivors = top(fused, int(keep.sum()))
+        refused = top(coverage.masked_fill(keep, -torch.inf), len(keep) - len(survivors))
         return Pick(
-            rows=top(order, budget),
+            rows=torch.cat([survivors, refused])[:budget],
             scores={
                 **terms,
                 "ranking": ranking,
@@ -94,7 +95,7 @@ class Fidal(Strategy):
             },
             diagnosis=Diagnosis(
                 gate=decision.diagnosis if decision else None,
-                filled=max(0, budget - int(keep.sum())),
+                filled=max(0, budget - len(survivors)),
                 terms={f"std_{name}": spread(x) for name, x in terms.items()},
             ),
         )
