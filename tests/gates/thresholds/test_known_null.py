@@ -81,6 +81,19 @@ def test_it_abstains_on_clean_pools(n: int) -> None:
     assert np.mean([c > -1 for c in cuts]) < 0.1  # 1 - confidence
 
 
+@pytest.mark.parametrize("n", [60, 150])
+def test_chance_does_not_carry_it_into_the_id_images_where_far_outliers_end(n: int) -> None:
+    # The least that can be lost is what lies below the first known image, 1 / (n + 1). The cut of
+    # largest gain, without a word on chance, loses twice as much and fails here.
+    rng, lost = np.random.default_rng(n), []
+    for _ in range(200):
+        id_images = 1 + rng.random(600)
+        found = cut(np.concatenate([rng.random(400) / 2, id_images]), 1 + rng.random(n))
+        assert found >= 1
+        lost.append((id_images < found).mean())
+    assert np.mean(lost) < 1.4 / (n + 1)
+
+
 def test_tied_scores_of_known_images_do_no_harm() -> None:
     assert cut([0.0] * 30 + [0.5] * 30, [0.5] * 30) == 0.5
     assert cut([0.5] * 30, [0.5] * 30) == -1
