@@ -7,6 +7,7 @@ from torch import Tensor
 
 from fidal.gates import Gate
 from fidal.gates.crossfit import cross_fit
+from fidal.gates.densities.base import Score
 from fidal.gates.densities.diagonal import DiagonalGaussian
 from fidal.gates.densities.knn_cosine import KnnCosine
 from fidal.gates.thresholds.known_null import KnownNull
@@ -100,6 +101,19 @@ def test_the_best_candidate_survives_any_threshold() -> None:
     c = clinic(4, 0.3, n=50)
     decision = c.decide(Gate(threshold=Everybody()))
     assert decision.keep.nonzero().flatten().tolist() == [int(decision.weight.argmax())]
+
+
+def test_a_density_that_gives_no_number_is_named_with_the_count() -> None:
+    class Undefined(KnnCosine):
+        name = "undefined"
+
+        def fit(self, labelled: Tensor, labels: Tensor, outliers: Tensor) -> Score:
+            return lambda q: torch.where(q[:, 0] > q[7, 0], torch.nan, q[:, 0])
+
+    c = clinic(4, 0.3, n=50, n_labelled=5)
+    wrong = int((c.candidates[:, 0] > c.candidates[7, 0]).sum())
+    with pytest.raises(ValueError, match=f"density 'undefined' gives NaN .* {wrong} of 50"):
+        c.decide(Gate(density=Undefined(), normalise=False))
 
 
 @pytest.mark.parametrize("n_labelled", [0, 1])

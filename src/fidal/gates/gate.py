@@ -97,6 +97,12 @@ class Gate(Part):
             null = null[drawn]
         raw = self._clip(raw, null)
         low, high = raw.aminmax()
+        if not bool(torch.isfinite(high - low)):
+            wrong = int((~torch.isfinite(raw)).sum())
+            raise ValueError(
+                f"density '{self.density.name}' gives NaN or infinity for {wrong} of {len(raw)} "
+                "candidates; it must score any finite embedding"
+            )
         if high - low <= ALIKE * torch.maximum(low.abs(), high.abs()):
             return self._off(candidates, "off: all candidates score alike")
         G = (raw - low) / (high - low)
