@@ -65,7 +65,7 @@ def by_name(kind: str, parts: Mapping[str, type[P]]) -> Callable[[object], objec
             return value
         fields = dict(table)
         name = fields.pop("name", None)
-        if name not in parts:
+        if not isinstance(name, str) or name not in parts:
             raise ValueError(f"unknown {kind} {name!r}; {nearest(str(name), parts)}")
         try:
             return parts[name](**fields)

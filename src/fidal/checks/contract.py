@@ -1,13 +1,11 @@
 """What a broken contract says, and what both contracts look at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 import torch
 from torch import Tensor
-
-from fidal.types import Pool
 
 T = TypeVar("T")
 
@@ -32,7 +30,7 @@ def tensors(x: object) -> Iterator[Tensor]:
     elif is_dataclass(x) and not isinstance(x, type):
         for f in fields(x):
             yield from tensors(getattr(x, f.name))
-    elif isinstance(x, dict):
+    elif isinstance(x, Mapping):
         for value in x.values():
             yield from tensors(value)
 
@@ -44,28 +42,11 @@ def moved(x: T, **to: torch.dtype | torch.device | str) -> T:
             dict(to) if x.is_floating_point() else {k: v for k, v in to.items() if k != "dtype"}
         )
         return x.to(**target) if target else x  # type: ignore[call-overload]
-    if isinstance(x, dict):
+    if isinstance(x, Mapping):
         return {k: moved(v, **to) for k, v in x.items()}  # type: ignore[return-value]
     if is_dataclass(x) and not isinstance(x, type):
         return replace(x, **{f.name: moved(getattr(x, f.name), **to) for f in fields(x)})
     return x
-
-
-def permuted(pool: Pool, order: Tensor) -> Pool:
-    """The same candidates listed in another order."""
-    return replace(
-        pool,
-        ids=tuple(pool.ids[i] for i in order.tolist()),
-        global_logits=pool.global_logits[order],
-        local_logits=pool.local_logits[order],
-        features=pool.features[order],
-        global_features=None if pool.global_features is None else pool.global_features[order],
-        coverage=None if pool.coverage is None else pool.coverage[order],
-        prompts=None
-        if pool.prompts is None
-        else replace(pool.prompts, logits=pool.prompts.logits[order]),
-        outputs={name: x[order] for name, x in pool.outputs.items()},
-    )
 
 
 def shared(a: tuple[str, ...], b: tuple[str, ...]) -> float:

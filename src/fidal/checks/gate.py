@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fidal.checks.contract import AGREEMENT, require
+from fidal.checks.contract import AGREEMENT, ContractError, require
 from fidal.checks.pools import make_pool
 from fidal.gates import Gate, GateDecision
 
@@ -15,19 +15,19 @@ def check_gate(gate: Gate) -> None:
     """Run every clause; raise a ContractError that names the broken one."""
     inputs = _inputs()
     who = f"{gate.density.name} x {gate.threshold.name}"
+    leaves_inputs_alone(gate, who, inputs)  # first: a second write often changes nothing any more
     well_formed(gate, who, inputs)
     deterministic(gate, who, inputs)
     indifferent_to_order(gate, who, inputs)
-    leaves_inputs_alone(gate, who, inputs)
-    same_in_both_precisions(gate, who, inputs)
+    same_in_both_precisions(gate, who)
     if torch.cuda.is_available():
         same_on_both_devices(gate, who, inputs)
     for name, odd in odd_inputs(inputs).items():
         survives(gate, who, name, odd)
 
 
-def _inputs() -> Inputs:
-    pool = make_pool(n=200, n_labelled=60, n_outliers=20).pool
+def _inputs(dtype: torch.dtype = torch.float32) -> Inputs:
+    pool = make_pool(n=200, n_labelled=60, n_outliers=20, dtype=dtype).pool
     assert pool.coverage is not None and pool.labelled.coverage is not None
     assert pool.outliers.coverage is not None
     return pool.coverage, pool.labelled.coverage, pool.labelled.labels, pool.outliers.coverage
@@ -55,7 +55,8 @@ def well_formed(gate: Gate, who: str, inputs: Inputs) -> GateDecision:
 def deterministic(gate: Gate, who: str, inputs: Inputs) -> None:
     """The same inputs give the same decision and diagnosis."""
     a, b = gate.decide(*inputs), gate.decide(*inputs)
-    require(bool(torch.equal(a.keep, b.keep)), who, "is not deterministic")
+    same = torch.equal(a.keep, b.keep) and torch.equal(a.weight, b.weight)
+    require(same, who, "is not deterministic")
     require(a.diagnosis == b.diagnosis, who, "gives another diagnosis the second time")
 
 
@@ -63,7 +64,8 @@ def indifferent_to_order(gate: Gate, who: str, inputs: Inputs) -> None:
     """Permuting the candidates permutes the decision."""
     order = torch.randperm(len(inputs[0]), generator=torch.Generator().manual_seed(1))
     plain, other = gate.decide(*inputs), gate.decide(inputs[0][order], *inputs[1:])
-    require(bool(torch.equal(plain.keep[order], other.keep)), who, "depends on the pool's order")
+    same = torch.equal(plain.keep[order], other.keep)
+    require(same, who, "depends on the order of the pool")
 
 
 def leaves_inputs_alone(gate: Gate, who: str, inputs: Inputs) -> None:
@@ -78,12 +80,12 @@ def _agree(a: GateDecision, b: GateDecision) -> float:
     return float((a.keep.cpu() == b.keep.cpu()).double().mean())
 
 
-def same_in_both_precisions(gate: Gate, who: str, inputs: Inputs) -> None:
-    """float32 and float64 agree up to near-ties."""
-    u, labelled, labels, outliers = inputs
-    other = gate.decide(u.double(), labelled.double(), labels, outliers.double())
+def same_in_both_precisions(gate: Gate, who: str) -> None:
+    """Embeddings in float64 and the same ones rounded to float32 agree up to near-ties."""
+    u, labelled, labels, outliers = inputs = _inputs(torch.float64)
+    other = gate.decide(u.float(), labelled.float(), labels, outliers.float())
     share = _agree(gate.decide(*inputs), other)
-    require(share >= AGREEMENT, who, f"agrees with itself in float64 on {share:.0%}")
+    require(share >= AGREEMENT, who, f"agrees with itself in float32 on {share:.0%}")
 
 
 def same_on_both_devices(gate: Gate, who: str, inputs: Inputs) -> None:
@@ -115,8 +117,10 @@ def survives(gate: Gate, who: str, name: str, inputs: Inputs) -> None:
     """Odd inputs give a well-formed decision, not an exception; without ID nobody is refused."""
     try:
         decision = well_formed(gate, f"{who} on {name}", inputs)
-    except (ValueError, RuntimeError, ZeroDivisionError, IndexError) as error:
-        raise AssertionError(f"'{who}' fails on {name}: {error!r}") from error
+    except ContractError:
+        raise
+    except Exception as error:
+        raise ContractError(f"'{who}' fails on {name}: {error!r}") from error
     if len(inputs[1]) < 2:
         require(bool(decision.keep.all()), who, f"refuses candidates on {name}")
         require(bool(decision.diagnosis.flags), who, f"does not say that it is off on {name}")

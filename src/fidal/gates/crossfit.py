@@ -57,6 +57,6 @@ def cross_fit(
 def _on_scale(score: Score, anchors: Tensor, anchor_scores: Tensor) -> Score:
     """The same score with the mean and standard deviation that the anchors ought to have."""
     found = score(anchors)
-    spread = found.std()
-    stretch = torch.where(spread > 0, anchor_scores.std() / spread, 1)
+    spread = found.std(correction=0)
+    stretch = torch.where(spread > 0, anchor_scores.std(correction=0) / spread, 1)
     return lambda q: (score(q) - found.mean()) * stretch + anchor_scores.mean()

@@ -97,6 +97,12 @@ class Gate(Part):
             null = null[drawn]
         raw = self._clip(raw, null)
         low, high = raw.aminmax()
+        if not bool(torch.isfinite(high - low)):
+            wrong = int((~torch.isfinite(raw)).sum())
+            raise ValueError(
+                f"density '{self.density.name}' gives NaN or infinity for {wrong} of {len(raw)} "
+                "candidates; it must score any finite embedding"
+            )
         if high - low <= ALIKE * torch.maximum(low.abs(), high.abs()):
             return self._off(candidates, "off: all candidates score alike")
         G = (raw - low) / (high - low)
@@ -124,8 +130,9 @@ class Gate(Part):
         if self.tail is None or null is None:
             return raw
         median = null.median()
-        spread = 1.4826 * (null - median).abs().median()
-        return raw.clamp(min=median - self.tail * spread) if spread > 0 else raw
+        lowest = median - self.tail * 1.4826 * (null - median).abs().median()
+        # A pool of outliers alone lies below it as a whole, and must still have an order.
+        return raw.clamp(min=lowest) if lowest < torch.minimum(median, raw.max()) else raw
 
     def _off(self, candidates: Tensor, reason: str) -> GateDecision:
         everyone = candidates.new_ones(len(candidates))

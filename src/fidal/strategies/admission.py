@@ -1,7 +1,8 @@
 """What a pool must be before a strategy looks at it. Errors name the field, the site, the count."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import torch
@@ -10,6 +11,13 @@ from torch import Tensor
 from fidal.types import Labelled, Outliers, Pool, Prompts
 
 Named = tuple[str, Tensor]
+
+SOURCE: Final[Mapping[str, str]] = {
+    "coverage": "give the experiment an encoder",
+    "prompts": "give the site prompts and an encoder of images and text",
+    "global_features": "run the global model's penultimate layer over the candidates",
+}
+"""Where the optional fields of a pool come from."""
 
 
 def admit(
@@ -36,14 +44,18 @@ def sorted_by_id(pool: Pool) -> tuple[np.ndarray, Pool]:
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     if bool((order == np.arange(len(ids))).all()):
         return order, pool
-    rows = torch.from_numpy(order)
+    return order, reordered(pool, torch.from_numpy(order))
+
+
+def reordered(pool: Pool, rows: Tensor) -> Pool:
+    """The candidates at `rows`, int64 on the CPU, in that order."""
 
     def take(x: Tensor) -> Tensor:
         return x[rows.to(x.device)]
 
-    return order, replace(
+    return replace(
         pool,
-        ids=tuple(ids[i] for i in order),
+        ids=tuple(pool.ids[i] for i in rows.tolist()),
         global_logits=take(pool.global_logits),
         local_logits=take(pool.local_logits),
         features=take(pool.features),
@@ -62,14 +74,15 @@ def _check_present(
     for name in needs:
         if getattr(pool, name) is None:
             raise ValueError(
-                f"site '{pool.site}': strategy '{strategy}' needs Pool.{name}, which is absent; "
-                "give the experiment an encoder that provides it"
+                f"site '{pool.site}': strategy '{strategy}' needs Pool.{name} of the "
+                f"{len(pool.ids)} candidates, which is absent; {SOURCE[name]}"
             )
     for name in outputs:
         if name not in pool.outputs:
             raise ValueError(
-                f"site '{pool.site}': strategy '{strategy}' needs the output '{name}' of its "
-                "objective, which is absent; train the network with that strategy's objective"
+                f"site '{pool.site}': strategy '{strategy}' needs Pool.outputs['{name}'] of the "
+                f"{len(pool.ids)} candidates, which is absent; train the network with that "
+                "strategy's objective"
             )
 
 
@@ -97,8 +110,11 @@ def _set_fields(name: str, known: Labelled | Outliers) -> Iterator[Named]:
     yield f"{name}.features", known.features
     if known.coverage is not None:
         yield f"{name}.coverage", known.coverage
-    if isinstance(known, Labelled) and known.global_features is not None:
-        yield f"{name}.global_features", known.global_features
+    if isinstance(known, Labelled):
+        if known.global_features is not None:
+            yield f"{name}.global_features", known.global_features
+        if known.random_draw is not None:
+            yield f"{name}.random_draw", known.random_draw
 
 
 def _check_rows(pool: Pool) -> None:
@@ -131,16 +147,25 @@ def _check_widths(pool: Pool) -> None:
             if known.coverage is None:
                 raise ValueError(f"site '{pool.site}': {name}.coverage is absent, coverage is not")
             agree(f"{name}.coverage", known.coverage, "coverage", pool.coverage.shape[-1])
+    if pool.global_features is not None and pool.labelled.global_features is not None:
+        own, width = pool.labelled.global_features, pool.global_features.shape[-1]
+        agree("labelled.global_features", own, "global_features", width)
     if pool.prompts is not None:
         agree("prompts.logits", pool.prompts.logits, "prompts", len(pool.prompts.in_distribution))
 
 
 def _check_labels(pool: Pool) -> None:
     classes, labels = pool.global_logits.shape[-1], pool.labelled.labels
+    if labels.ndim != 1 or labels.dtype != torch.int64:
+        raise ValueError(
+            f"site '{pool.site}': labelled.labels is {labels.dtype} of shape "
+            f"{tuple(labels.shape)}; it must be one int64 for each of {len(labels)} images"
+        )
     wrong = int(((labels < 0) | (labels >= classes)).sum())
     if wrong:
         raise ValueError(
-            f"site '{pool.site}': labelled.labels has {wrong} values outside 0..{classes - 1}"
+            f"site '{pool.site}': labelled.labels has {wrong} of {len(labels)} values outside "
+            f"0..{classes - 1}"
         )
 
 
@@ -153,7 +178,7 @@ def _check_finite(pool: Pool) -> None:
     for name, x in fields:
         # A sum is finite only if every term is: one pass and no mask for the usual, clean case.
         if not bool(torch.isfinite(x.sum())):
-            wrong = int((~torch.isfinite(x.flatten(1))).any(1).sum())
+            wrong = int((~torch.isfinite(x.reshape(len(x), -1))).any(1).sum())
             if wrong:
                 raise ValueError(
                     f"site '{pool.site}': {name} has NaN or infinite values in {wrong} rows"

@@ -93,15 +93,15 @@ class Fidal(Strategy):
         coverage = decision.weight.to(ranking) if decision else torch.ones_like(ranking)
         weight = coverage if self.coverage_weight else torch.ones_like(ranking)
         fused = fuse(ranking, keep, weight)
-        rows = top(torch.where(keep, fused, coverage - 2), budget)  # the refused come last
         if self.batch == "greedy":
             slope = self.lambda_div * terms["support_weight"] * weight
-            spread_out = one_by_one(
-                fused, slope, terms["similarity_id"], unit(pool.features), budget
-            )
-            rows = torch.cat([spread_out, rows[len(spread_out) :]])
+            near, features = terms["similarity_id"], unit(pool.features)
+            survivors = one_by_one(fused, slope, near, features, budget)
+        else:
+            survivors = top(fused, int(keep.sum()))
+        refused = top(coverage.masked_fill(keep, -torch.inf), int((~keep).sum()))
         return Pick(
-            rows=rows,
+            rows=torch.cat([survivors, refused])[:budget],
             scores={
                 **terms,
                 "ranking": ranking,
@@ -111,7 +111,7 @@ class Fidal(Strategy):
             },
             diagnosis=Diagnosis(
                 gate=decision.diagnosis if decision else None,
-                filled=max(0, budget - int(keep.sum())),
+                filled=max(0, budget - len(survivors)),
                 terms={f"std_{name}": spread(x) for name, x in terms.items()},
             ),
         )

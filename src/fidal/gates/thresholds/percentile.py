@@ -16,4 +16,5 @@ class Percentile(Threshold):
 
     def cut(self, scores: Tensor, null: Tensor | None) -> float | None:
         """The null is not looked at."""
-        return float(ascending(scores)[int(self.share * len(scores))])
+        refused = int(round(self.share * len(scores), 6))  # 0.29 of 100 is 28.999999999999996
+        return float(ascending(scores)[refused])
