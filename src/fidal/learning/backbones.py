@@ -1,10 +1,12 @@
 """What turns an input into features: a linear probe's identity, a small CNN, any timm network."""
 
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Protocol
 
 import timm
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -58,7 +60,7 @@ class Timm(nn.Module):
 
     def __init__(self, name: str, pretrained: bool, checkpoint: Path | None) -> None:
         super().__init__()
-        model: Any = timm.create_model(name, pretrained=pretrained, num_classes=0)
+        model = _create(name, pretrained)
         if checkpoint is not None:
             load_checkpoint(model, checkpoint)
         self.model = model
@@ -71,22 +73,50 @@ class Timm(nn.Module):
         return features, spatial if spatial.ndim == 4 else None
 
 
+def _create(name: str, pretrained: bool) -> Any:
+    try:
+        return timm.create_model(name, pretrained=pretrained, num_classes=0)
+    except (OSError, RuntimeError) as error:  # the hub's errors are OSErrors
+        why = str(error).partition("\n")[0]
+        if not pretrained:
+            raise ValueError(f"network.kind '{name}': {why}") from error
+        raise ValueError(
+            f"network.kind '{name}': no weights from timm's hub ({why}); connect once, or give a "
+            "local file as network.checkpoint, or set network.pretrained = false"
+        ) from error
+
+
 def load_checkpoint(model: nn.Module, path: Path) -> None:
     """Backbone weights from a .safetensors or a tensors-only .pth file; nothing is unpickled.
 
     The classifier of the file is left out. Any other missing or unexpected name is an error.
     """
-    if path.suffix == ".safetensors":
-        state = load_file(path)
-    else:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    own = model.state_dict()
+    state, own = _tensors(path), model.state_dict()
     head = {name for name in state if name.split(".")[0] in ("classifier", "fc", "head")}
     missing = sorted(own.keys() - state.keys())
     unexpected = sorted(state.keys() - own.keys() - head)
-    if missing or unexpected:
+    misshapen = [k for k, x in own.items() if k in state and x.shape != state[k].shape]
+    if missing or unexpected or misshapen:
         raise ValueError(
-            f"network checkpoint {path.name}: {len(missing)} names missing (first {missing[:3]}), "
-            f"{len(unexpected)} unexpected (first {unexpected[:3]}); is it another architecture?"
+            f"network.checkpoint {path.name}: {len(missing)} names missing (first {missing[:3]}), "
+            f"{len(unexpected)} unexpected (first {unexpected[:3]}), {len(misshapen)} of another "
+            f"shape (first {misshapen[:3]}); is it another architecture?"
         )
     model.load_state_dict({name: state[name] for name in own})
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise ValueError(f"network.checkpoint: there is no file {path.absolute()}") from error
+    except (SafetensorError, UnpicklingError, RuntimeError, OSError, EOFError) as error:
+        raise ValueError(
+            f"network.checkpoint {path}: can't be read as tensors alone; save the network's "
+            "state_dict as .safetensors"
+        ) from error
+    if not isinstance(state, dict) or not all(isinstance(x, Tensor) for x in state.values()):
+        raise ValueError(f"network.checkpoint {path}: holds no state_dict; save one, and only that")
+    return state
