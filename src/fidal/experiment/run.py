@@ -9,15 +9,16 @@ from typing import Final
 import torch
 
 from fidal.data.benchmark import Benchmark
-from fidal.data.sites import SiteData, site_data
-from fidal.experiment.config import ConfigError, Experiment
+from fidal.data.sites import site_data
+from fidal.experiment.before import check_labels, check_ledger, check_needs
+from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import KEY, rows_of
 from fidal.experiment.timings import Timings
 from fidal.federation.coordinator import Coordinator, Phase, Plan, State
 from fidal.federation.engine import FederationError
 from fidal.federation.inprocess import InProcess
-from fidal.federation.messages import QueryReply, StatusReply, StatusRequest, Weights
+from fidal.federation.messages import StatusReply, StatusRequest, Weights
 from fidal.federation.weights import pack
 from fidal.learning.networks import build
 from fidal.rows import append_once
@@ -27,7 +28,6 @@ from fidal.site.ledger_file import LedgerError
 from fidal.site.oracle import GroundTruth
 from fidal.site.site import Setup, Site
 from fidal.storage import StateError
-from fidal.types import UNLABELLED
 
 Told = Callable[[Phase, int, int, int], None]
 
@@ -59,11 +59,12 @@ class Run:
 
     def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
         benchmark = self.experiment.benchmark.load(cache)
+        check_needs(self.experiment.strategy, benchmark)
         sites = self._sites(benchmark)
         with ExitStack() as ending:
             for site in sites:
                 ending.callback(site.ledger.close)
-                _check_ledger(site.ledger, state.queried.get(site.name))
+                check_ledger(site.ledger, state.queried.get(site.name))
             for result in self._coordinator(benchmark, sites, told).run(state):
                 rows = rows_of(self.experiment, benchmark.manifest.classes, result)
                 append_once(self.folder.rounds, rows, KEY)
@@ -99,7 +100,7 @@ class Run:
         sites = []
         for name in benchmark.manifest.sites:
             data = site_data(benchmark, name)
-            _check_labels(data)
+            check_labels(data)
             folder = self.folder.site(name)
             labels = dict(zip(data.ids, data.labels.tolist(), strict=True))
             oracle = GroundTruth(
@@ -137,22 +138,3 @@ class Run:
             return pack(network.state_dict())
 
         return fresh
-
-
-def _check_labels(data: SiteData) -> None:
-    """The simulated expert reads answers off the benchmark."""
-    unknown = int((data.labels[data.train] == UNLABELLED).sum())
-    if unknown:
-        raise ConfigError(
-            f"site '{data.site}': {unknown} of {len(data.train)} training images have no label, "
-            "and a simulated expert can't make one up; label them or leave them out"
-        )
-
-
-def _check_ledger(ledger: Ledger, queried: QueryReply | None) -> None:
-    """A worklist is on the disk before the state that knows of it."""
-    if queried is not None and ledger.worklist(queried.round) is None:
-        raise StateError(
-            f"site '{ledger.site}': ledger {ledger.path} has no round {queried.round}, which the "
-            "run has; put back a copy of it, or start the run in a new folder"
-        )

@@ -44,7 +44,7 @@ class InProcess:
         try:
             reply = _carry_out(site, request)
         except ValueError as error:
-            return Failure(site.name, str(error))
+            return Failure(site.name, str(error).removeprefix(f"site '{site.name}': "))
         if self._clock is not None:
             self._clock(site.name, request, time.perf_counter() - start, peak_bytes(site.device))
         return reply
