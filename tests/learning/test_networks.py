@@ -71,7 +71,16 @@ def test_a_network_that_does_not_fit_says_so(kind: str, shape: tuple[int, ...], 
         network(kind, shape)
 
 
-def test_weights_for_a_network_that_takes_none_are_not_ignored() -> None:
-    architecture = Architecture(kind="small-cnn", pretrained=True)
-    with pytest.raises(ValueError, match="'small-cnn' has no pretrained weights"):
-        build(architecture, (64, 64, 3), 5, OBJECTIVES["cross-entropy"](), 0)
+def test_a_tag_of_timm_is_part_of_a_network_s_name() -> None:
+    assert network("resnet10t.c3_in1k", (64, 64, 3)).classifier.in_features == 512
+
+
+@pytest.mark.parametrize("field", [{"pretrained": True}, {"checkpoint": Path("a.pth")}])
+@pytest.mark.parametrize(("kind", "shape"), [("linear", (7,)), ("small-cnn", (64, 64, 3))])
+def test_weights_for_a_network_that_has_none_are_refused(
+    kind: str, shape: tuple[int, ...], field: dict[str, object]
+) -> None:
+    architecture = Architecture.model_validate({"kind": kind, **field})
+    with pytest.raises(ValueError, match=f"'{kind}' has no weights to begin with"):
+        build(architecture, shape, 5, PLAIN, 0)
+    build(architecture.without_weights(), shape, 5, PLAIN, 0)

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-from fidal.learning.augmentation import augment
 from fidal.learning.feed import Feed
 from fidal.learning.inference import infer
 from fidal.learning.networks import Architecture, build
@@ -89,38 +88,37 @@ def test_no_labelled_image_means_no_step() -> None:
     assert torch.equal(before, one.network.classifier.weight)
 
 
-def test_images_come_as_nchw_in_the_unit_interval() -> None:
-    images = np.random.default_rng(0).integers(0, 256, (4, 6, 5, 3), dtype=np.uint8)
-    batch = Feed(images, CPU).take(torch.tensor([2, 0]))
-    assert batch.shape == (2, 3, 6, 5)
-    assert torch.equal(batch[0], torch.from_numpy(images[2]).permute(2, 0, 1) / 255)
+def test_a_last_batch_of_one_image_is_left_out_unless_all_are_of_one() -> None:
+    _, data = made()
+    plain = OBJECTIVES["cross-entropy"]()
+    draws = torch.Generator().manual_seed(0)
+    # 30 images: 29 + 1 with batches of 29, thirty batches of one, one batch of one.
+    assert [len(rows) for rows, _ in _batches(plain, data, 29, draws)] == [29]
+    assert [len(rows) for rows, _ in _batches(plain, data, 1, draws)] == [1] * 30
+    alone = TrainingSet(data.labelled[:1], data.labels[:1], data.outliers, data.unlabelled)
+    assert [len(rows) for rows, _ in _batches(plain, alone, 8, draws)] == [1]
 
 
-def test_augmentation_differs_per_image_stays_in_range_and_repeats() -> None:
-    one = torch.rand(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
-    images = one.expand(8, -1, -1, -1)
-    a = augment(images, torch.Generator().manual_seed(1))
-    b = augment(images, torch.Generator().manual_seed(1))
-    assert torch.equal(a, b)
-    assert bool(((a >= 0) & (a <= 1)).all())
-    assert len({round(float(x.sum()), 3) for x in a}) == 8
+def test_an_objective_s_own_optimiser_wins_and_its_schedule_counts_rounds() -> None:
+    feed, data = made()
+    training = Training(optimiser=Optimiser(lr=123.0), epochs=2)
+    one = learner("eoal", training)
+    wanted = one.objective.optimiser
+    assert wanted is not None and wanted.step is not None
+    rates = []
+    for step in range(wanted.step):
+        rates.append(one.optimiser.param_groups[0]["lr"])
+        train_round(one, feed, data, training, step, torch.Generator().manual_seed(step))
+    assert set(rates) == {wanted.lr}
+    assert one.optimiser.param_groups[0]["lr"] == pytest.approx(wanted.lr * wanted.gamma)
 
 
-def test_augmentation_keeps_a_grey_image_grey_but_for_its_brightness() -> None:
-    grey = torch.full((32, 3, 8, 8), 0.5)
-    changed = augment(grey, torch.Generator().manual_seed(0))
-    flat = changed.flatten(1)
-    assert torch.allclose(flat, flat[:, :1].expand_as(flat), atol=1e-5)
-    assert bool(((flat[:, 0] - 0.5).abs() <= 0.5 * 0.15 + 1e-6).all())
-    assert float(flat[:, 0].std()) > 0.02
-
-
-def test_a_bright_corner_moves_as_flips_and_small_rotations_move_it() -> None:
-    images = torch.zeros(64, 3, 9, 9)
-    images[:, :, 1, 1] = 1.0
-    where = augment(images, torch.Generator().manual_seed(0)).mean(1).flatten(1).argmax(1)
-    corners = {(1, 1), (1, 7), (7, 1), (7, 7)}
-    found = {(int(i) // 9, int(i) % 9) for i in where}
-    near = {(r, c) for r, c in found if any(abs(r - a) + abs(c - b) <= 2 for a, b in corners)}
-    assert found == near
-    assert len({(r > 4, c > 4) for r, c in found}) == 4
+def test_epochs_are_epochs() -> None:
+    """Two epochs from one generator are one epoch and then one more."""
+    feed, data = made()
+    once, twice = learner(), learner()
+    draws = torch.Generator().manual_seed(4)
+    for _ in range(2):
+        train_round(once, feed, data, Training(epochs=1), 0, draws)
+    train_round(twice, feed, data, Training(epochs=2), 0, torch.Generator().manual_seed(4))
+    assert torch.equal(once.network.classifier.weight, twice.network.classifier.weight)

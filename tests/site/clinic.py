@@ -7,7 +7,9 @@ import numpy as np
 
 from fidal.data.benchmark import TEST, TRAIN, Benchmark, Manifest
 from fidal.data.sites import site_data
-from fidal.learning.networks import Architecture
+from fidal.federation.messages import QueryRequest, TrainRequest, Weights
+from fidal.federation.weights import pack
+from fidal.learning.networks import Architecture, build
 from fidal.learning.objectives.base import Optimiser
 from fidal.learning.trainer import Training
 from fidal.site.ledger import Ledger
@@ -60,3 +62,23 @@ def make_site(
     ledger = Ledger.open(folder / "ledger.sqlite", federation=setup.federation, site=name)
     truth = dict(zip(data.ids, data.labels.tolist(), strict=True))
     return Site(data, setup, ledger, GroundTruth(truth, len(data.classes)), folder)
+
+
+def fresh(site: Site) -> Weights:
+    """Untrained weights."""
+    setup = site.setup
+    network = build(setup.architecture, site.feed.shape, 4, setup.strategy.objective, seed=1)
+    return pack(network.state_dict())
+
+
+def warm_up(site: Site, budget: int = 12) -> None:
+    """Round 0."""
+    site.query(QueryRequest("toy-federation", 0, budget, None))
+
+
+def train(site: Site, round: int = 0) -> Weights:
+    """Three steps from untrained weights, with no other site to average with."""
+    weights = fresh(site)
+    for step in range(3):
+        weights = site.train(TrainRequest("toy-federation", round, step, 3, weights)).weights
+    return weights

@@ -5,27 +5,8 @@ import torch
 
 from fidal.federation.messages import EvaluateRequest, QueryRequest, TrainRequest, Weights
 from fidal.federation.weights import pack
-from fidal.learning.networks import build
-from fidal.site.site import Site
 from fidal.types import OUTLIER
-from tests.site.clinic import make_site
-
-
-def fresh(site: Site) -> Weights:
-    setup = site.setup
-    network = build(setup.architecture, site.feed.shape, 4, setup.strategy.objective, seed=1)
-    return pack(network.state_dict())
-
-
-def warm_up(site: Site, budget: int = 12) -> None:
-    site.query(QueryRequest("toy-federation", 0, budget, None))
-
-
-def train(site: Site, round: int = 0) -> Weights:
-    weights = fresh(site)
-    for step in range(3):
-        weights = site.train(TrainRequest("toy-federation", round, step, 3, weights)).weights
-    return weights
+from tests.site.clinic import fresh, make_site, train, warm_up
 
 
 def test_warm_up_asks_the_budget_and_counts_what_was_answered(tmp_path: Path) -> None:

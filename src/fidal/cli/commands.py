@@ -11,7 +11,7 @@ from fidal.cli.demo import demo, report
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.progress import listening
 from fidal.cli.summary import print_summary
-from fidal.experiment.config import Experiment, make_experiment, read_table, with_settings
+from fidal.experiment.config import ConfigError, Experiment, read_table, with_settings
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.run import Run
 from fidal.experiment.sweep import expand, run_all
@@ -43,9 +43,13 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run one experiment, or go on with it where it was cut."""
-    table = with_settings(read_table(config), settings or [])
-    table.pop("sweep", None)
-    _run_and_print([make_experiment(table)], out, cache, as_json)
+    experiments = expand(with_settings(read_table(config), settings or []))
+    if len(experiments) > 1:
+        raise ConfigError(
+            f"{config} lists {len(experiments)} runs in [sweep]: `fidal sweep` runs them all, "
+            "--set chooses one, e.g. --set strategy=fidal --set seed=0"
+        )
+    _run_and_print(experiments, out, cache, as_json)
 
 
 @app.command()
@@ -57,8 +61,8 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Run every combination of the file's [sweep] table; finished runs are not run again."""
-    table = with_settings(read_table(config), settings or [])
-    _run_and_print(expand(table), out, cache, as_json)
+    experiments = expand(with_settings(read_table(config), settings or []))
+    _run_and_print(experiments, out, cache, as_json)
 
 
 @app.command()
@@ -88,14 +92,16 @@ def list_(
 
 @app.command()
 def describe(config: Config, settings: Settings = None, as_json: Json = False) -> None:
-    """The configuration with every default filled in, and what each field means."""
-    table = with_settings(read_table(config), settings or [])
-    table.pop("sweep", None)
-    experiment = make_experiment(table)
+    """The configuration with every default filled in, and what each field means; of a sweep, its
+    first run's."""
+    experiments = expand(with_settings(read_table(config), settings or []))
     if as_json:
-        typer.echo(experiment.model_dump_json(indent=1))
-    else:
-        describe_table(Console(), experiment)
+        typer.echo(experiments[0].model_dump_json(indent=1))
+        return
+    console = Console()
+    if len(experiments) > 1:
+        console.out(f"the first of the {len(experiments)} runs in [sweep]:", highlight=False)
+    describe_table(console, experiments[0])
 
 
 def _run_and_print(experiments: list[Experiment], out: Path, cache: Path, as_json: bool) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
-from rich.table import Table
 
+from fidal.cli.table import print_table
 from fidal.data import BENCHMARKS
 from fidal.encoders import ENCODERS
 from fidal.gates import DENSITIES, THRESHOLDS
@@ -34,18 +34,13 @@ def list_table(console: Console, what: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(entries, indent=1))
         return
-    table = Table("name", "what it is", "fields", box=None, pad_edge=False)
-    for entry in entries:
-        table.add_row(str(entry["name"]), str(entry["what"]), ", ".join(entry["fields"]))
-    console.print(table)
+    rows = [(str(e["name"]), str(e["what"]), ", ".join(e["fields"])) for e in entries]
+    print_table(console, ("name", "what it is", "fields"), rows)
 
 
 def describe_table(console: Console, experiment: BaseModel) -> None:
     """One line per field: dotted key, value, meaning."""
-    table = Table("key", "value", "meaning", box=None, pad_edge=False)
-    for key, value, meaning in _walk("", experiment):
-        table.add_row(key, value, meaning)
-    console.print(table)
+    print_table(console, ("key", "value", "meaning"), _walk("", experiment))
 
 
 def _sentence(part: type[Part]) -> str:

@@ -36,6 +36,7 @@ def listening(console: Console, runs: int, quiet: bool) -> Iterator[Listener]:
         with _bars(console) as bars:
             total = bars.add_task("all runs", total=runs)
             yield lambda experiment: _on_bar(bars, experiment, total)
+            bars.update(total, completed=runs)
     else:
         yield lambda experiment: _in_lines(console, experiment)
 
@@ -52,7 +53,9 @@ def _bars(console: Console) -> Progress:
 
 
 def _on_bar(bars: Progress, experiment: Experiment, total: TaskID) -> Told:
-    """One bar per run; its unit is a communication round."""
+    """One bar per run; its unit is a communication round. Runs begin one after the other."""
+    begun = len(bars.tasks) - 1
+    bars.update(total, completed=begun)
     steps = experiment.training.rounds
     name = f"{experiment.strategy.name} s{experiment.seed}"
     bar = bars.add_task(name, total=(experiment.rounds + 1) * steps)
@@ -63,8 +66,6 @@ def _on_bar(bars: Progress, experiment: Experiment, total: TaskID) -> Told:
             done = (round + 1) * experiment.training.rounds
         if done is not None:
             bars.update(bar, completed=done, description=f"{name} round {round}")
-        if phase == "evaluate" and round == experiment.rounds:
-            bars.advance(total)
 
     return told
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
+from fidal.cli.table import print_table
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import FEDERATION
 from fidal.rows import Row, read
@@ -23,13 +23,16 @@ def print_summary(console: Console, folders: list[RunFolder], as_json: bool) -> 
     by_strategy: dict[str, list[Row]] = defaultdict(list)
     for row in last:
         by_strategy[str(row["strategy"])].append(row)
-    table = Table("strategy", "seeds", "round", *COLUMNS, "ID / OOD labelled", pad_edge=False)
-    for strategy, rows in by_strategy.items():
-        counts = (f"{_mean(rows, 'labelled'):.0f} / {_mean(rows, 'outliers'):.0f}",)
-        rounds = sorted({str(row["round"]) for row in rows})
-        cells = [_percent(rows, key) for key in COLUMNS.values()]
-        table.add_row(strategy, str(len(rows)), ", ".join(rounds), *cells, *counts)
-    console.print(table)
+    if last:
+        header = ("strategy", "seeds", "round", *COLUMNS, "ID / OOD labelled")
+        print_table(console, header, [_line(*item) for item in by_strategy.items()])
+
+
+def _line(strategy: str, rows: list[Row]) -> list[str]:
+    counts = f"{_mean(rows, 'labelled'):.0f} / {_mean(rows, 'outliers'):.0f}"
+    rounds = ", ".join(sorted({str(row["round"]) for row in rows}))
+    cells = [_percent(rows, key) for key in COLUMNS.values()]
+    return [strategy, str(len(rows)), rounds, *cells, counts]
 
 
 def _last_round(folder: RunFolder) -> Row:
@@ -37,7 +40,7 @@ def _last_round(folder: RunFolder) -> Row:
 
 
 def _values(rows: list[Row], key: str) -> np.ndarray:
-    return np.array([float(row[key]) for row in rows])  # type: ignore[arg-type]
+    return np.array([row[key] for row in rows], dtype=np.float64)
 
 
 def _mean(rows: list[Row], key: str) -> float:

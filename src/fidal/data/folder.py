@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from fidal.data.benchmark import Benchmark, Source
+from fidal.data.benchmark import Benchmark, Manifest, Source
 from fidal.data.embeddings import read_embeddings
 from fidal.data.manifest import read_manifest, take
 from fidal.data.manifest_checks import check_sites
@@ -59,6 +61,7 @@ class Folder(Source):
         manifest = read_manifest(
             self.manifest, self.classes, allow_shared_groups=self.allow_shared_groups
         )
+        manifest = take(manifest, _side_by_side(manifest))
         root = self.manifest.parent if self.root is None else self.root
         files = [root / image for image in manifest.columns["image"].tolist()]
         recipe = Recipe(self.size, self.fit, self.bits)
@@ -71,3 +74,12 @@ class Folder(Source):
         if self.encoder is not None:
             coverage = embed(self.encoder, manifest.ids, images.pixels, cache)
         return Benchmark(self.name, manifest, images.pixels, coverage)
+
+
+def _side_by_side(manifest: Manifest) -> NDArray[np.int64]:
+    """Rows site by site, in the order of ids: so a site's pixels are one piece of the cache's file
+    and stay on the disk until they are looked at.
+    """
+    place = {site: number for number, site in enumerate(manifest.sites)}
+    keys = [(place[site], name) for site, name in zip(manifest.site, manifest.ids, strict=True)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)

@@ -43,8 +43,15 @@ def check_rows(table: Table) -> None:
     first: dict[str, int] = {}
     again = [first.setdefault(cell, row) != row for row, cell in enumerate(table.columns[ids])]
     _refuse(table, ids, again, "stands in an earlier row too; ids are unique over all sites")
+    sites = table.columns["site"]
+    _refuse(table, "site", [_no_name(cell) for cell in sites], "can't be the name of a folder")
     splits = table.columns["split"]
     _refuse(table, "split", [cell not in SPLITS for cell in splits], "is unknown", SPLITS)
+
+
+def _no_name(site: str) -> bool:
+    """A site's name becomes a folder of a run, and "*" stands for the whole federation."""
+    return site in (".", "..", "*") or any(sign in site for sign in "/\\\0")
 
 
 def check_classes(path: Path, classes: Sequence[str]) -> None:

@@ -1,19 +1,28 @@
 """What one experiment is: a TOML file read into these fields, each with its default and its doc."""
 
+import copy
 import hashlib
 import json
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+)
 
 from fidal.data import BENCHMARKS
 from fidal.data.benchmark import Source
 from fidal.learning.networks import Architecture
 from fidal.learning.trainer import Training
-from fidal.parts import by_name, explain
+from fidal.parts import by_name, explain, nearest
 from fidal.strategies import STRATEGIES
 from fidal.strategies.base import Strategy
 
@@ -52,6 +61,16 @@ class Experiment(BaseModel):
         SerializeAsAny[Strategy], BeforeValidator(by_name("strategy", STRATEGIES))
     ] = Field(description="what is queried")
 
+    @field_validator("budget")
+    @classmethod
+    def _number_or_share(cls, budget: Budget) -> Budget:
+        for each in budget.values() if isinstance(budget, dict) else [budget]:
+            if each < 0:
+                raise ValueError(f"{each} must not be negative")
+            if not (each < 1 or float(each).is_integer()):
+                raise ValueError(f"{each} is neither a whole number nor a share below 1")
+        return budget
+
     @property
     def digest(self) -> str:
         """Twelve hexadecimal digits that name this very configuration."""
@@ -70,24 +89,35 @@ class Experiment(BaseModel):
             if site not in budget:
                 raise ConfigError(f"budget has no entry for site '{site}'; add it to the table")
             budget = budget[site]
-        if budget < 0:
-            raise ConfigError(f"budget of site '{site}' is {budget}; it must not be negative")
         return round(budget * images) if budget < 1 else int(budget)
+
+    def budgets(self, images: Mapping[str, int]) -> dict[str, int]:
+        """B_k of every site, given how many training images each has."""
+        for site in self.budget if isinstance(self.budget, dict) else ():
+            if site not in images:
+                raise ConfigError(f"budget.{site}: unknown site; {nearest(site, images)}")
+        budgets = {site: self.budget_of(site, n) for site, n in images.items()}
+        if not any(budgets.values()):
+            raise ConfigError(f"budget {self.budget} is not one image at any site; raise it")
+        return budgets
 
 
 def read_table(path: Path) -> dict[str, Any]:
     """A TOML file as it stands."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"no configuration at {path}") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
 
 
 def with_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, Any]:
-    """`a.b=c` from the command line on top of a table; c is TOML, or a string where it is not."""
-    table = json.loads(json.dumps(table))
+    """`a.b=c` from the command line on top of a table; c is TOML, or a string where it is not.
+
+    What is set so is no longer swept.
+    """
+    table = copy.deepcopy(table)
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals:
@@ -96,8 +126,17 @@ def with_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, A
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text
+        _settle(table.get("sweep", {}), key)
         put(table, key, value)
     return table
+
+
+def _settle(axes: dict[str, Any], key: str) -> None:
+    """Take a key that was set out of the sweep, whose values would be put in its place."""
+    axes.pop(key, None)
+    for axis in axes:
+        if key.startswith(f"{axis}."):
+            raise ConfigError(f"--set {key}: [sweep] varies '{axis}'; --set {axis}=... first")
 
 
 def put(table: dict[str, Any], key: str, value: object) -> None:
@@ -109,7 +148,7 @@ def put(table: dict[str, Any], key: str, value: object) -> None:
         table = table[word]
         if not isinstance(table, dict):
             raise ConfigError(f"{key}: '{word}' is {table!r} and has no fields")
-    if last == "name" and table.get("name") != value:
+    if last == "name" and path and table.get("name") != value:
         table.clear()  # another part: the fields of the old one do not belong to it
     table[last] = value
 

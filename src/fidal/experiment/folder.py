@@ -10,18 +10,24 @@ sites/NAME/          what stays at a site: ledger.sqlite, local.safetensors, que
                      scores-ROUND.safetensors
 """
 
+import fcntl
 import json
+import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from fidal.experiment.config import ConfigError, Experiment, make_experiment
+from fidal.experiment.records import FEDERATION
 from fidal.federation.coordinator import State
 from fidal.federation.messages import GateReport, QueryReply
 from fidal.federation.weights import pack, unpack
-from fidal.storage import StateError, load_state, save_state, write_atomic
+from fidal.rows import read
+from fidal.storage import StateError, load_state, remove_leftovers, save_state, write_atomic
 
 LIBRARIES = ("fidal", "torch", "numpy", "scikit-learn", "timm")
 
@@ -46,22 +52,39 @@ class RunFolder:
         """A site's own folder, made if there is none."""
         folder = self.path / "sites" / name
         folder.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
         return folder
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The folder, made if there is none, for this process alone; a killed one lets it go."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ConfigError(f"{self.path}: another process is at work on this run") from error
+            yield
+        finally:
+            os.close(descriptor)
 
     def claim(self, experiment: Experiment) -> None:
         """Make the folder this experiment's, or find that it is; another's stays untouched."""
-        file = self.path / "config.json"
+        file, versions_file = self.path / "config.json", self.path / "versions.json"
         if file.exists():
             stored = self.experiment()
             if stored != experiment:
                 raise ConfigError(_difference(self.path, stored, experiment))
+            remove_leftovers(self.path)
             return
-        if self.path.exists() and any(self.path.iterdir()):
+        # A run that was killed at birth has left its versions, and no more.
+        if set(self.path.iterdir()) - set(self.path.glob(".*.tmp")) - {versions_file}:
             raise ConfigError(f"{self.path} holds files that are not a run's; name another folder")
-        self.path.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(self.path)
         found = {name: version(name) for name in LIBRARIES}
         versions = {"python": platform.python_version(), **found}
-        write_atomic(self.path / "versions.json", json.dumps(versions, indent=1).encode())
+        write_atomic(versions_file, json.dumps(versions, indent=1).encode())
         write_atomic(file, experiment.model_dump_json(indent=1).encode())
 
     def experiment(self) -> Experiment:
@@ -71,9 +94,12 @@ class RunFolder:
             raise ConfigError(f"{self.path} is no run: it has no config.json")
         try:
             table = json.loads(file.read_text())
-        except json.JSONDecodeError as error:
-            raise ConfigError(f"{file} is damaged: {error}; restore it from a backup") from error
-        return make_experiment(table)
+            return make_experiment(table)
+        except ValueError as error:
+            raise ConfigError(
+                f"{file} can't be used: {error}; put back a copy of it, or start the run in a new "
+                "folder"
+            ) from error
 
     def save_state(self, experiment: Experiment, state: State) -> None:
         """Atomically, after each phase."""
@@ -98,13 +124,26 @@ class RunFolder:
         if meta.get("config") != experiment.digest:
             raise StateError(f"{file} belongs to another configuration; move it away to start anew")
         names: list[str] = json.loads(meta["names"])
-        return State(
+        state = State(
             round=int(meta["round"]),
             phase=meta["phase"],  # type: ignore[arg-type]
             weights=pack({name: tensors[name] for name in names}) if names else None,
             queried={s: _reply(table) for s, table in json.loads(meta["queried"]).items()},
             done=meta["done"] == "True",
         )
+        self._check_rows(state)
+        return state
+
+    def _check_rows(self, state: State) -> None:
+        """Rows are on the disk before the state that follows them; fewer were lost since."""
+        rows = read(self.rounds) if self.rounds.exists() else []
+        there = {row.get("round") for row in rows if row.get("site") == FEDERATION}
+        lost = sorted(set(range(state.round)) - there)
+        if lost:
+            raise StateError(
+                f"{self.rounds} lacks the rows of rounds {lost}, which had been written; put back "
+                "a copy of it, or start the run in a new folder"
+            )
 
 
 def _reply(table: dict[str, Any]) -> QueryReply:

@@ -1,14 +1,15 @@
 """The rows of a run: one per round and site, and one for the federation, whose site is "*"."""
 
+import math
+from collections.abc import Callable
 from dataclasses import asdict
 
-import numpy as np
 from pydantic import JsonValue
 
 from fidal.experiment.config import Experiment
 from fidal.experiment.metrics import accuracy, balanced_accuracy, pooled, purity, recalls
 from fidal.federation.coordinator import RoundResult
-from fidal.federation.messages import EvaluateReply, QueryReply
+from fidal.federation.messages import EvaluateReply, GateReport, QueryReply
 
 KEY = ("run", "round", "site")
 FEDERATION = "*"
@@ -54,13 +55,42 @@ def _federation(result: RoundResult) -> dict[str, JsonValue]:
     evaluated = list(result.evaluated.values())
     together = pooled([reply.confusion for reply in evaluated])
     return {
-        "bma_mean": float(np.nanmean([balanced_accuracy(r.confusion) for r in evaluated])),
+        "bma_mean": _mean([balanced_accuracy(reply.confusion) for reply in evaluated]),
         "bma_pooled": balanced_accuracy(together),
-        "accuracy_mean": float(np.nanmean([accuracy(r.confusion) for r in evaluated])),
+        "accuracy_mean": _mean([accuracy(reply.confusion) for reply in evaluated]),
         "accuracy_pooled": accuracy(together),
         "recall": recalls(together).tolist(),
         "confusion": [list(row) for row in together],
         **_counts(list(result.queried.values())),
+        **_pools(list(result.queried.values())),
+    }
+
+
+def _mean(values: list[float]) -> float:
+    """Over the sites that have test images."""
+    there = [value for value in values if not math.isnan(value)]
+    return sum(there) / len(there) if there else math.nan
+
+
+def _pools(queried: list[QueryReply]) -> dict[str, JsonValue]:
+    """All candidates of the federation together: share of OOD, and what the gates did to them."""
+    known = [q for q in queried if q.pool_ood_share is not None]
+    ood = {q.site: round((q.pool_ood_share or 0.0) * q.candidates) for q in known}
+    gated = [(q, q.gate) for q in known if q.gate is not None]
+
+    def share(of: Callable[[GateReport], float | None], n: dict[str, int]) -> float | None:
+        total = sum(n[q.site] for q, _ in gated)
+        return sum((of(g) or 0.0) * n[q.site] for q, g in gated) / total if total else None
+
+    inside = {q.site: q.candidates - ood[q.site] for q in known}
+    gate: JsonValue = {
+        "true_recall": share(lambda g: g.true_recall, ood),
+        "true_id_loss": share(lambda g: g.true_id_loss, inside),
+    }
+    candidates = sum(q.candidates for q in known)
+    return {
+        "pool_ood_share": sum(ood.values()) / candidates if candidates else None,
+        "gate": gate if gated else None,
     }
 
 

@@ -1,16 +1,22 @@
 """One run in one folder: begin it, or go on with it; both are the same call."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+import torch
 
 from fidal.data.benchmark import Benchmark
 from fidal.data.sites import site_data
+from fidal.experiment.before import check_labels, check_ledger, check_needs
 from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import KEY, rows_of
 from fidal.experiment.timings import Timings
 from fidal.federation.coordinator import Coordinator, Phase, Plan, State
+from fidal.federation.engine import FederationError
 from fidal.federation.inprocess import InProcess
 from fidal.federation.messages import StatusReply, StatusRequest, Weights
 from fidal.federation.weights import pack
@@ -18,10 +24,22 @@ from fidal.learning.networks import build
 from fidal.rows import append_once
 from fidal.seeds import seed_of
 from fidal.site.ledger import Ledger
+from fidal.site.ledger_file import LedgerError
 from fidal.site.oracle import GroundTruth
 from fidal.site.site import Setup, Site
+from fidal.storage import StateError
 
 Told = Callable[[Phase, int, int, int], None]
+
+REFUSALS: Final = (
+    ValueError,
+    OSError,
+    FederationError,
+    LedgerError,
+    StateError,
+    torch.OutOfMemoryError,
+)
+"""What a person can act on, in words. Anything else is a bug and keeps its traceback."""
 
 
 @dataclass(frozen=True)
@@ -33,28 +51,41 @@ class Run:
 
     def go(self, cache: Path, told: Told | None = None) -> None:
         """From wherever the folder stands to the end. `told` hears phase, round, step, steps."""
-        self.folder.claim(self.experiment)
-        state = self.folder.load_state(self.experiment)
-        if state.done:
-            return
+        with self.folder.held():
+            self.folder.claim(self.experiment)
+            state = self.folder.load_state(self.experiment)
+            if not state.done:
+                self._go_on(state, cache, told)
+
+    def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
         benchmark = self.experiment.benchmark.load(cache)
+        check_needs(self.experiment.strategy, benchmark)
+        sites = self._sites(benchmark)
+        with ExitStack() as ending:
+            for site in sites:
+                ending.callback(site.ledger.close)
+                check_ledger(site.ledger, state.queried.get(site.name))
+            for result in self._coordinator(benchmark, sites, told).run(state):
+                rows = rows_of(self.experiment, benchmark.manifest.classes, result)
+                append_once(self.folder.rounds, rows, KEY)
+
+    def _coordinator(
+        self, benchmark: Benchmark, sites: list[Site], told: Told | None
+    ) -> Coordinator:
         timings = Timings(self.folder.timings)
-        engine = InProcess(self._sites(benchmark), timings.clock)
+        engine = InProcess(sites, timings.clock)
 
         def save(state: State) -> None:
             self.folder.save_state(self.experiment, state)
             timings.flush()
 
-        coordinator = Coordinator(
+        return Coordinator(
             engine=engine,
             plan=self._plan(engine),
             fresh=self._fresh(benchmark),
             save=save,
             **({"told": told} if told else {}),
         )
-        for result in coordinator.run(state):
-            rows = rows_of(self.experiment, benchmark.manifest.classes, result)
-            append_once(self.folder.rounds, rows, KEY)
 
     def _sites(self, benchmark: Benchmark) -> list[Site]:
         experiment = self.experiment
@@ -69,6 +100,7 @@ class Run:
         sites = []
         for name in benchmark.manifest.sites:
             data = site_data(benchmark, name)
+            check_labels(data)
             folder = self.folder.site(name)
             labels = dict(zip(data.ids, data.labels.tolist(), strict=True))
             oracle = GroundTruth(
@@ -87,7 +119,7 @@ class Run:
         return Plan(
             federation=name,
             rounds=self.experiment.rounds,
-            budgets={site: self.experiment.budget_of(site, n) for site, n in images.items()},
+            budgets=self.experiment.budgets(images),
             steps=self.experiment.training.rounds,
             reinitialise=self.experiment.training.reinitialise,
         )

@@ -7,6 +7,7 @@
 stands for the six combinations. A run that is finished is not run again, one that was cut goes on.
 """
 
+import copy
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 
 from fidal.experiment.config import ConfigError, Experiment, make_experiment, put
 from fidal.experiment.folder import RunFolder
-from fidal.experiment.run import Run, Told
+from fidal.experiment.run import REFUSALS, Run, Told
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,14 @@ def expand(table: dict[str, Any]) -> list[Experiment]:
     """The experiments of a table, in the order of its `[sweep]`, the last key varying fastest."""
     table = dict(table)
     axes = table.pop("sweep", {})
+    if not isinstance(axes, dict):
+        raise ConfigError(f"sweep is {axes!r}; it must be a table of lists, e.g. seed = [0, 1, 2]")
     for key, values in axes.items():
         if not isinstance(values, list) or not values:
             raise ConfigError(f"sweep.{key} is {values!r}; it must be a list of values")
     experiments = []
     for values in itertools.product(*axes.values()):
-        one = _copy(table)
+        one = copy.deepcopy(table)
         for key, value in zip(axes, values, strict=True):
             put(one, key, value)
         experiments.append(make_experiment(one))
@@ -57,10 +60,6 @@ def run_all(
         try:
             run.go(cache, told(experiment) if told else None)
             outcomes.append(Outcome(run, None))
-        except (ValueError, OSError, RuntimeError) as error:
+        except REFUSALS as error:
             outcomes.append(Outcome(run, str(error)))
     return outcomes
-
-
-def _copy(table: dict[str, Any]) -> dict[str, Any]:
-    return {k: _copy(v) if isinstance(v, dict) else v for k, v in table.items()}

@@ -23,7 +23,10 @@ def federated_average(replies: Sequence[TrainReply], fallback: Weights) -> Weigh
         try:
             check(reply.weights, against=fallback.specs)
         except ValueError as error:
-            raise ValueError(f"site '{reply.site}': {error}") from error
+            raise ValueError(
+                f"site '{reply.site}': {error}; if its training diverged (loss {reply.loss:.3g}), "
+                "lower training.optimiser.lr"
+            ) from error
     total = sum(r.n_labelled for r in behind)
     # float64 keeps the mean of K equal weights equal to them; the buffer is the network's size.
     mean = torch.zeros_like(behind[0].weights.flat, dtype=torch.float64)

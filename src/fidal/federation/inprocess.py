@@ -1,11 +1,9 @@
 """The default engine: all sites in this process, one after the other. No daemon, no socket."""
 
-import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-import torch
-
+from fidal.federation.memory import forget_peak, peak_bytes
 from fidal.federation.messages import (
     EvaluateRequest,
     Failure,
@@ -41,13 +39,14 @@ class InProcess:
         return {name: self._ask(self._sites[name], request) for name, request in requests.items()}
 
     def _ask(self, site: Site, request: Request) -> Reply:
+        forget_peak(site.device)
         start = time.perf_counter()
         try:
             reply = _carry_out(site, request)
         except ValueError as error:
-            return Failure(site.name, str(error))
+            return Failure(site.name, str(error).removeprefix(f"site '{site.name}': "))
         if self._clock is not None:
-            self._clock(site.name, request, time.perf_counter() - start, peak_bytes())
+            self._clock(site.name, request, time.perf_counter() - start, peak_bytes(site.device))
         return reply
 
 
@@ -60,10 +59,3 @@ def _carry_out(site: Site, request: Request) -> Reply:
         case EvaluateRequest():
             return site.evaluate(request)
     return site.status()
-
-
-def peak_bytes() -> int:
-    """Of the GPU where there is one, else of this process since it began."""
-    if torch.cuda.is_available():
-        return torch.cuda.max_memory_allocated()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

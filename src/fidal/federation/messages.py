@@ -110,7 +110,9 @@ class EvaluateRequest:
 
 @dataclass(frozen=True)
 class EvaluateReply:
-    """Counts: `confusion[true][predicted]`, and the calibration error of the site's test images."""
+    """Counts: `confusion[true][predicted]`, and the calibration error and mean cross-entropy on the
+    site's test images, NaN if it has none.
+    """
 
     site: str
     round: int

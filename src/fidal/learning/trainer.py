@@ -164,7 +164,7 @@ def _batches(
     order = torch.randperm(len(feed_rows), generator=generator)
     batches = []
     for part in torch.split(order, size):
-        if len(part) == 1 and len(order) > 1:
+        if len(part) == 1 < min(size, len(order)):
             continue  # batch norm can't learn from one image; the next epoch shuffles anew
         extra = _unlabelled(objective.unlabelled_ratio * len(part), data.unlabelled, generator)
         batches.append(

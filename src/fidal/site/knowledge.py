@@ -34,6 +34,12 @@ def known_before(round: int, data: SiteData, ledger: Ledger) -> Knowledge:
     }
     warm_up = set(ledger.worklist(0) or ())
     row_of = {data.ids[row]: row for row in data.train.tolist()}
+    gone = len(asked - row_of.keys())
+    if gone:
+        raise ValueError(
+            f"site '{data.site}': {gone} images that its ledger asked are not in its training data "
+            "any more; give the site the images it had, or start a new run"
+        )
     answers = {row_of[s]: label for s, label in ledger.answers().items() if s in asked}
     labelled = [row for row, label in answers.items() if label != OUTLIER]
     return Knowledge(

@@ -84,14 +84,14 @@ def evaluate(network: Network, feed: Feed, data: SiteData, round: int) -> Evalua
         round=round,
         confusion=tuple(tuple(row) for row in counts.reshape(classes, classes).tolist()),
         calibration_error=_calibration_error(confidence, predicted == truth),
-        loss=float(F.cross_entropy(logits, truth)) if len(truth) else 0.0,
+        loss=float(F.cross_entropy(logits, truth)) if len(truth) else float("nan"),
     )
 
 
 def _calibration_error(confidence: torch.Tensor, right: torch.Tensor) -> float:
     """ECE: mean over images of |accuracy - confidence| of the confidence bin they fall in."""
     if len(confidence) == 0:
-        return 0.0
+        return float("nan")
     bin_of = (confidence * BINS).long().clamp(max=BINS - 1)
     gap = torch.zeros(BINS).index_add_(0, bin_of, confidence - right.float())
     return float(gap.abs().sum() / len(confidence))

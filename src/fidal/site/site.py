@@ -128,9 +128,8 @@ class Site:
         setup = self.setup
         seed = seed_of(setup.seed, "site-network", round)
         classes = len(self.data.classes)
-        network = build(
-            setup.architecture, self.feed.shape, classes, setup.strategy.objective, seed
-        )
+        architecture = setup.architecture.without_weights()
+        network = build(architecture, self.feed.shape, classes, setup.strategy.objective, seed)
         return network.to(self.device)
 
     def _fresh_learner(self, round: int) -> Learner:
@@ -215,4 +214,6 @@ class Site:
 def _device(wanted: str) -> torch.device:
     if wanted == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise ValueError("training.device is 'cuda', but there is no CUDA device; use 'auto'")
     return torch.device(wanted)

@@ -46,7 +46,9 @@ def _gaussian(pixels: int, sigma: float) -> Field:
     """Gaussian smoothing of one axis as a matrix, pixels x pixels."""
     at = np.arange(pixels)
     weights = np.exp(-0.5 * ((at[:, None] - at[None]) / sigma) ** 2)
-    return np.asarray(weights / weights.sum(1, keepdims=True), dtype=np.float32)
+    weights /= weights.sum(1, keepdims=True)
+    # Numbers too small for float32's normal range add nothing and make a product 20 times slower.
+    return np.where(weights < np.finfo(np.float32).tiny, 0, weights).astype(np.float32)
 
 
 def _three(colour: Colour) -> Field:

@@ -1,0 +1,47 @@
+"""What must hold before a run begins or goes on: found out now, not after hours of training."""
+
+from typing import Final
+
+from fidal.data.benchmark import Benchmark
+from fidal.data.sites import SiteData
+from fidal.experiment.config import ConfigError
+from fidal.federation.messages import QueryReply
+from fidal.site.ledger import Ledger
+from fidal.storage import StateError
+from fidal.strategies.base import Strategy
+from fidal.types import UNLABELLED
+
+FROM_DATA: Final = {
+    "coverage": "set benchmark.encoder or benchmark.embeddings",
+    "prompts": "choose a benchmark that has them",
+}
+"""The optional fields of a `Pool` that come from the benchmark, and where to get them."""
+
+
+def check_needs(strategy: Strategy, benchmark: Benchmark) -> None:
+    """The benchmark has what the strategy looks at."""
+    for field, way_out in FROM_DATA.items():
+        if field in strategy.required() and getattr(benchmark, field) is None:
+            raise ConfigError(
+                f"strategy '{strategy.name}' needs {field}, and benchmark '{benchmark.name}' as "
+                f"configured has none; {way_out}, or choose another strategy"
+            )
+
+
+def check_labels(data: SiteData) -> None:
+    """The simulated expert reads answers off the benchmark."""
+    unknown = int((data.labels[data.train] == UNLABELLED).sum())
+    if unknown:
+        raise ConfigError(
+            f"site '{data.site}': {unknown} of {len(data.train)} training images have no label, "
+            "and a simulated expert can't make one up; label them or leave them out"
+        )
+
+
+def check_ledger(ledger: Ledger, queried: QueryReply | None) -> None:
+    """A worklist is on the disk before the state that knows of it."""
+    if queried is not None and ledger.worklist(queried.round) is None:
+        raise StateError(
+            f"site '{ledger.site}': ledger {ledger.path} has no round {queried.round}, which the "
+            "run has; put back a copy of it, or start the run in a new folder"
+        )
