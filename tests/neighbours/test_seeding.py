@@ -128,3 +128,16 @@ def test_a_draw_at_the_very_end_takes_the_last_row_that_has_weight() -> None:
 
     weight = np.array([1.0, 2.0, 0.0, 0.0])
     assert seeding._draw(weight, 2, Highest(np.random.PCG64())) == [1, 1]
+
+
+@pytest.mark.gpu
+def test_seeds_are_the_same_on_a_gpu() -> None:
+    x = points(3000).double()  # float64: the orders of the sums must not decide
+    on_gpu = between(x.cuda())
+    assert (
+        d2_sampling(0, on_gpu, 100, rng()).tolist()
+        == d2_sampling(0, between(x), 100, rng()).tolist()
+    )
+    far = torch.full((3000,), torch.inf, dtype=torch.float64)
+    ours, theirs = k_centre(far.cuda(), on_gpu, 100), k_centre(far, between(x), 100)
+    assert ours.tolist() == theirs.tolist()

@@ -91,3 +91,19 @@ def test_inputs_stay_as_they_are() -> None:
     before = [x.clone() for x in (u, labelled, threshold)]
     support_count(u, labelled, threshold)
     assert all(torch.equal(a, b) for a, b in zip(before, (u, labelled, threshold), strict=True))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("m", [0, 700])
+def test_a_gpu_counts_as_float64_does_but_for_ties(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair closer to its threshold than float32 resolves may fall either way: few do."""
+    monkeypatch.setattr(support, "GPU_BLOCK", 1000)
+    generator = torch.Generator().manual_seed(0)
+    u = unit(torch.randn(2500, 256, generator=generator) + 0.3)
+    labelled = unit(torch.randn(m, 256, generator=generator) + 0.3)
+    threshold = torch.full((len(u),), 0.08) + 0.02 * torch.rand(len(u), generator=generator)
+    exact = support_count(u.double(), labelled.double(), threshold.double())
+    found = support_count(u.cuda(), labelled.cuda(), threshold.cuda()).cpu()
+    assert int((found - exact).abs().max()) <= 1
+    assert int((found != exact).sum()) <= 10
+    assert float(exact.double().std()) > 100

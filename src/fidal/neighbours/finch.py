@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
@@ -62,9 +63,11 @@ def clusters(features: Tensor, count: int) -> Tensor:
 
 def cluster_means(features: Tensor, labels: Tensor) -> Tensor:
     """Mean feature of each cluster. In: n x d and labels 0..k-1, n. Out: k x d."""
-    sums = features.new_zeros(int(labels.max()) + 1, features.shape[1])
-    sums.index_add_(0, labels, features)
-    return sums / torch.bincount(labels).to(features)[:, None]
+    sizes = torch.bincount(labels)
+    order = torch.argsort(labels, stable=True)
+    # Unlike index_add_ it sums in a fixed order on a GPU.
+    sums = F.embedding_bag(order, features, sizes.cumsum(0) - sizes, mode="sum")
+    return sums / sizes.to(features)[:, None]
 
 
 def first_neighbours(points: Tensor) -> tuple[Tensor, Tensor]:
