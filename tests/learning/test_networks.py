@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -5,6 +7,8 @@ from fidal.learning.networks import Architecture, Network, build
 from fidal.learning.objectives import OBJECTIVES
 
 IMAGENET = torch.tensor([0.485, 0.456, 0.406])
+
+PLAIN = OBJECTIVES["cross-entropy"]()
 
 
 def network(kind: str, shape: tuple[int, ...], objective: str = "cross-entropy") -> Network:

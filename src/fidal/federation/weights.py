@@ -10,14 +10,18 @@ from torch import Tensor
 from fidal.federation.messages import TensorSpec, Weights
 
 
-def pack(state: Mapping[str, Tensor]) -> Weights:
-    """All parameters and buffers, batch-norm statistics and counters included, as float32."""
-    specs = tuple(
+def manifest(state: Mapping[str, Tensor]) -> tuple[TensorSpec, ...]:
+    """What the tensors are called and how large they are, in their order."""
+    return tuple(
         TensorSpec(name, tuple(x.shape), str(x.dtype).removeprefix("torch."))
         for name, x in state.items()
     )
+
+
+def pack(state: Mapping[str, Tensor]) -> Weights:
+    """All parameters and buffers, batch-norm statistics and counters included, as float32."""
     parts = [x.detach().reshape(-1).to(torch.float32) for x in state.values()]
-    return Weights(specs, torch.cat(parts) if parts else torch.zeros(0))
+    return Weights(manifest(state), torch.cat(parts) if parts else torch.zeros(0))
 
 
 def unpack(weights: Weights) -> dict[str, Tensor]:

@@ -12,11 +12,15 @@ ROTATION: Final = 10.0
 BRIGHTNESS: Final = 0.15
 CONTRAST: Final = 0.1
 
+DRAWS: Final = 5
+"""Random numbers per image."""
 
-def augment(images: Tensor, generator: torch.Generator) -> Tensor:
-    """In and out: n x 3 x H x W in [0, 1]. Each image gets its own draw from the generator."""
-    n, device = len(images), images.device
-    draw = torch.rand(5, n, generator=generator, device=generator.device).to(device)
+
+def augment(images: Tensor, draw: Tensor) -> Tensor:
+    """In: n x 3 x H x W in [0, 1]; uniform numbers of [0, 1), DRAWS x n. Out: like the images.
+
+    The numbers are drawn outside, so that a captured step does to an image what a plain one does.
+    """
     angle = (2 * draw[0] - 1) * math.radians(ROTATION)
     mirror_x, mirror_y = (draw[1] < 0.5) * 2.0 - 1, (draw[2] < 0.5) * 2.0 - 1
     cos, sin, zero = angle.cos(), angle.sin(), torch.zeros_like(angle)

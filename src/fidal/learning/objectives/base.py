@@ -29,13 +29,14 @@ class Context:
     class_counts: Tensor
     """n_c, labelled images per class at this site, C."""
     n_outliers: int
-    """|L_OOD| at this site."""
-    round: int
-    """Communication round t, 0..T-1, counted anew in each active-learning round."""
+    """|L_OOD| at this site. Only whether it is 0 may steer a loss: a captured step sees no more."""
+    round: Tensor | int
+    """Communication round t, 0..T-1, counted anew in each active-learning round. In training a
+    float64 scalar on the device, since a captured step must not have it baked in."""
     rounds: int
     """T."""
     state: Mapping[str, Tensor] = field(default_factory=dict)
-    """What `Objective.begin_epoch` returned."""
+    """What `Objective.begin_epoch` returned; its vectors may have room behind the last entry."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """FEAL's evidential loss (Chen et al., CVPR 2024): the logits are evidence for a Dirichlet."""
 
+import math
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
@@ -43,7 +44,7 @@ class Evidential(Objective):
         logits = outputs.logits.double()
         alpha = dirichlet(logits, EVIDENCE)
         weight = class_weights(context).to(logits)[target]
-        ramp = min(1.0, context.round / self.annealing)
+        ramp = torch.as_tensor(context.round / self.annealing, dtype=torch.float64).clamp_max(1)
         each = weight * bayes_risk(alpha, target) + self.kl_weight * (
             ramp * wrong_evidence(alpha, target) + correction(logits, alpha, target)
         )
@@ -69,8 +70,7 @@ def wrong_evidence(alpha: Tensor, target: Tensor) -> Tensor:
     Dir(1) has the constant density Gamma(C), so this is -entropy(alpha~) - log Gamma(C).
     """
     others = alpha.scatter(1, target[:, None], 1.0)
-    volume = torch.lgamma(alpha.new_tensor(float(alpha.shape[1])))
-    return -dirichlet_entropy(others) - volume
+    return -dirichlet_entropy(others) - math.lgamma(alpha.shape[1])
 
 
 def correction(logits: Tensor, alpha: Tensor, target: Tensor) -> Tensor:

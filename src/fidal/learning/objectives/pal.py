@@ -8,7 +8,6 @@ h_i: the open head's entropy on the unlabelled image i; w_i: WNet's weight of it
 head's logits.
 """
 
-import math
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -30,9 +29,10 @@ from fidal.types import UNLABELLED, Outputs
 HIDDEN = 512
 
 
-def ramp(context: Context) -> float:
+def ramp(context: Context) -> Tensor:
     """kappa(t) = exp(-5 (1 - t/T)^2): from 0.007 in the first communication round towards 1."""
-    return math.exp(-5 * (1 - context.round / context.rounds) ** 2)
+    t = torch.as_tensor(context.round / context.rounds, dtype=torch.float64)
+    return torch.exp(-5 * (1 - t) ** 2)
 
 
 def open_loss(open_logits: Tensor, labels: Tensor, weight: Tensor) -> Tensor:
@@ -116,7 +116,8 @@ class PALObjective(Objective):
         x = features.detach()
         start: dict[str, Tensor] = dict(head.named_parameters())
         logits = functional_call(head, start, (x,))
-        inner = ramp(context) * open_loss(logits, labels, wnet(logits.detach()))
+        open_term = open_loss(logits, labels, wnet(logits.detach()))
+        inner = ramp(context).to(open_term) * open_term
         slope = torch.autograd.grad(inner, list(start.values()), create_graph=True)
         stepped = {
             name: p - self.inner_lr * g for (name, p), g in zip(start.items(), slope, strict=True)
@@ -129,10 +130,11 @@ class PALObjective(Objective):
     ) -> Tensor:
         """L as in the head of this file; WNet's weights are constants in it."""
         labels, open_logits = batch.labels, outputs.heads["open"]
+        open_term = open_loss(open_logits, labels, _weight(companion, open_logits))
         return (
             classification_loss(outputs.logits, labels, context)
             + detection_loss(outputs.heads["meta"], labels)
-            + ramp(context) * open_loss(open_logits, labels, _weight(companion, open_logits))
+            + ramp(context).to(open_term) * open_term
         )
 
     def pool_outputs(self, outputs: Outputs, companion: Companion | None) -> Mapping[str, Tensor]:
