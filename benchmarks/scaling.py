@@ -1,7 +1,8 @@
 """How cost grows: seconds and memory over pool size, budget, classes and sites, and what limits.
 
-python benchmarks/scaling.py --out FOLDER      the figure and a table, as docs/performance.md has it
+python benchmarks/scaling.py --out FILE        a table, and its numbers in a JSON file
 python benchmarks/scaling.py --quick           smaller ranges, as on a CPU anyway
+python benchmarks/scaling_figure.py FILE       the figure, as docs/performance.md has it
 
 The exponent is the slope of log seconds over log size in the upper half of the range. The floor is
 the larger of two times: the floating-point operations that the phase can't do without over the
@@ -12,15 +13,16 @@ by the launches, the Python and the waiting in between.
 
 import argparse
 import ctypes
+import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 import torch
 from made_pool import made
-from scaling_figure import draw
+from scaling_exponent import exponent
 from selection_measure import forget_peak, resident
 from tables import show
 from training import Setting, inputs, network
@@ -54,10 +56,7 @@ class Curve:
 
     @property
     def exponent(self) -> float:
-        """By least squares over the upper half of the range."""
-        upper = slice(len(self.sizes) // 2 - (len(self.sizes) < 4), None)
-        x, y = np.log(self.sizes[upper]), np.log(self.seconds[upper])
-        return float(np.polyfit(x, y, 1)[0])
+        return exponent(self.sizes, self.seconds)
 
     @property
     def limit(self) -> str:
@@ -86,7 +85,7 @@ class Device:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--device", choices=["cpu", "cuda"])
-    parser.add_argument("--out", type=Path, help="folder for the figure")
+    parser.add_argument("--out", type=Path, help="JSON file for the figure")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=["pool", "budget", "classes", "sites"])
     parser.add_argument("--markdown", action="store_true")
@@ -129,8 +128,8 @@ def main() -> None:
     heads = ["phase", "over", "range", "s at the end", "MiB", "exponent", "limited by"]
     show(f"How cost grows, {device.name}", heads, rows, options.markdown)
     if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        draw(curves, options.out / f"scaling-{options.device}.svg")
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps([asdict(curve) for curve in curves]))
 
 
 def probe(kind: str) -> Device:

@@ -106,11 +106,11 @@ def test_an_objective_s_own_optimiser_wins_and_its_schedule_counts_rounds() -> N
     wanted = one.objective.optimiser
     assert wanted is not None and wanted.step is not None
     rates = []
-    for step in range(wanted.step):
-        rates.append(one.optimiser.param_groups[0]["lr"])
+    for step in range(wanted.step + 1):
         train_round(one, feed, data, training, step, torch.Generator().manual_seed(step))
-    assert set(rates) == {wanted.lr}
-    assert one.optimiser.param_groups[0]["lr"] == pytest.approx(wanted.lr * wanted.gamma)
+        rates.append(one.optimiser.param_groups[0]["lr"])
+    assert set(rates[:-1]) == {wanted.lr}
+    assert rates[-1] == pytest.approx(wanted.lr * wanted.gamma)
 
 
 def test_epochs_are_epochs() -> None:
