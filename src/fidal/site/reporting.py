@@ -54,21 +54,22 @@ def write_query(
 ) -> None:
     """The site's own record: one line per round, and all candidates' scores beside it."""
     where = {sample: row for row, sample in enumerate(candidates)}
+    rows = [where[sample] for sample in asked]
+    # One copy each: read number by number from a GPU they would cost more than the query.
+    scores = {name: x.cpu() for name, x in query.scores.items()}
     gate = query.diagnosis.gate
     row: dict[str, JsonValue] = {
         "round": round,
         "ids": list(asked),
         "answers": [answers.get(sample) for sample in asked],
-        "scores": {
-            name: [float(x[where[sample]]) for sample in asked] for name, x in query.scores.items()
-        },
+        "scores": {name: x[rows].double().tolist() for name, x in scores.items()},
         "notes": [*query.diagnosis.notes, *(gate.flags if gate else ())],
         "terms": dict(query.diagnosis.terms),
     }
     append_once(folder / "queries.jsonl", [row], key=("round",))
-    if query.scores:
+    if scores:
         meta = {"ids": "\n".join(candidates)}
-        save_state(folder / f"scores-{round}.safetensors", dict(query.scores), meta)
+        save_state(folder / f"scores-{round}.safetensors", scores, meta)
 
 
 def evaluate(network: Network, feed: Feed, data: SiteData, round: int) -> EvaluateReply:
