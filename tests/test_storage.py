@@ -2,6 +2,7 @@ import errno
 import itertools
 import os
 import pickle
+import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,6 +17,7 @@ from torch import Tensor
 from fidal.storage import (
     StateError,
     digest,
+    hold,
     load_state,
     remove_leftovers,
     save_state,
@@ -293,3 +295,35 @@ def test_a_kill_leaves_the_last_state_or_the_one_before(tmp_path: Path) -> None:
         assert torch.equal(tensors["a"], torch.full((50_000,), int(meta["step"])))
     remove_leftovers(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
+
+
+# Holding a folder
+
+
+def test_a_folder_is_held_by_one_process_and_let_go_at_the_end(tmp_path: Path) -> None:
+    with (
+        hold(tmp_path),
+        pytest.raises(StateError, match="another process is at work here"),
+        hold(tmp_path),
+    ):
+        pass
+    with hold(tmp_path), pytest.raises(ZeroDivisionError), hold(tmp_path / ".."):
+        _ = 1 / 0
+    with hold(tmp_path):
+        pass
+
+
+def test_who_waits_comes_after(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def second() -> None:
+        with hold(tmp_path, wait=True):
+            order.append("second")
+
+    with hold(tmp_path):
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join(0.05)
+        order.append("first")
+    thread.join(10)
+    assert order == ["first", "second"]

@@ -84,7 +84,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
             word, known = str(found["loc"][-1]), _fields(model, found["loc"][:-1])
             lines.append(f"{path}: unknown key; {nearest(word, known)}")
         elif found["type"] == "missing":
-            lines.append(f"{path}: missing; add it to the configuration")
+            lines.append(f"{path}: missing; give it a value")
         else:
             lines.append(f"{path}: {found['msg'].removeprefix('Value error, ')}")
     return "\n".join(dict.fromkeys(lines))

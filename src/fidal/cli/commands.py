@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from fidal.cli import data
 from fidal.cli.demo import demo, report
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.progress import listening
@@ -24,6 +25,7 @@ app = typer.Typer(
 
 app.command()(demo)
 app.command()(report)
+app.add_typer(data.app, name="data")
 
 Config = Annotated[Path, typer.Argument(help="a TOML file, see experiments/")]
 Settings = Annotated[
@@ -82,7 +84,8 @@ def resume(
 @app.command("list")
 def list_(
     what: Annotated[
-        Literal["strategies", "benchmarks", "encoders", "gates"], typer.Argument(help="which")
+        Literal["strategies", "benchmarks", "preparations", "encoders", "gates"],
+        typer.Argument(help="which; a preparation's fields are for `fidal data prepare --set`"),
     ],
     as_json: Json = False,
 ) -> None:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from fidal.cli.table import print_table
 from fidal.data import BENCHMARKS
+from fidal.data.preparing import COLLECTORS
 from fidal.encoders import ENCODERS
 from fidal.gates import DENSITIES, THRESHOLDS
 from fidal.parts import Part
@@ -17,6 +18,7 @@ from fidal.strategies import STRATEGIES
 LISTS: Mapping[str, Mapping[str, type[Part]]] = {
     "strategies": STRATEGIES,
     "benchmarks": BENCHMARKS,
+    "preparations": COLLECTORS,
     "encoders": ENCODERS,
     "gates": {
         **{f"density {k}": v for k, v in DENSITIES.items()},

@@ -52,8 +52,9 @@ class Originals:
                 yield match, path
 
     def below(self, path: Path) -> str:
-        """The path of a file below the folder that was named."""
-        for folder in self._folders:
-            if path.is_relative_to(folder):
-                return path.relative_to(folder).as_posix()
-        raise ValueError(f"{path} lies below none of the folders")
+        """The path of a found file below the folder that was named."""
+        text = str(path)
+        folder = next(
+            str(folder) for folder in self._folders if text.startswith(f"{folder}{os.sep}")
+        )
+        return text[len(folder) + 1 :].replace(os.sep, "/")
