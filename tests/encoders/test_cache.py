@@ -132,6 +132,15 @@ def test_progress_is_told_after_each_chunk(images: NDArray[np.uint8], tmp_path: 
     assert told == [(CHUNK, N), (2 * CHUNK, N), (N, N)]
 
 
+def test_grayscale_is_encoded_as_three_equal_channels(
+    images: NDArray[np.uint8], tmp_path: Path
+) -> None:
+    gray = images[:5, :, :, :1]
+    found = embed(Means(), IDS[:5], gray, tmp_path)
+    assert np.array_equal(found, embed(Means(), IDS[:5], gray.repeat(3, axis=3), tmp_path))
+    assert len(set(found[0].tolist())) == 1
+
+
 def test_no_images_give_no_rows(images: NDArray[np.uint8], tmp_path: Path) -> None:
     assert embed(Means(), [], images[:0], tmp_path).shape == (0, 3)
 

@@ -34,8 +34,8 @@ def embed(
 ) -> Rows:
     """g of every image, in order, N x e; what is not in `cache` yet is computed and kept there.
 
-    `images` is N x H x W x 3 and may be memory-mapped; `progress(done, N)` is called after each
-    chunk.
+    `images` is N x H x W x 3, or x 1 which the encoder sees repeated to three, and may be
+    memory-mapped; `progress(done, N)` is called after each chunk.
     """
     if len(ids) != len(images):
         raise ValueError(f"encoder '{encoder.name}': {len(ids)} ids for {len(images)} images")
@@ -54,7 +54,8 @@ def _chunk(encoder: Encoder, ids: Sequence[str], images: NDArray[np.uint8], fold
     found = kept(path, (len(images), encoder.dimension), np.float32)
     if found is not None:
         return found
-    rows = encoder.encode(images)
+    gray = images.shape[3:] == (1,)
+    rows = encoder.encode(images.repeat(3, axis=3) if gray else images)
     wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(wrong):
         raise ValueError(
