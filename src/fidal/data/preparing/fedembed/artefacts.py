@@ -32,7 +32,7 @@ Shown = frozenset[Artefact]
 def read_artefacts(path: Path, known: frozenset[str]) -> Mapping[str, Shown]:
     """The artefacts of each image in the table, by the image's number; `known`: of all images."""
     table = read_table(path, ("image_path", *COLUMNS.values()))
-    check_present(table, table.columns)
+    check_present(table, list(table.columns))
     names = [Path(cell).stem for cell in table.columns["image_path"]]
     unknown = [name not in known for name in names]
     refuse(

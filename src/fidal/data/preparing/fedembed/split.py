@@ -2,6 +2,7 @@
 rest test. Which patients is decided by scikit-learn's `train_test_split` with seed 33.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
@@ -16,6 +17,8 @@ Strata = Literal["published", "patient"]
 
 HELD: Final = 0.25
 SEED: Final = 33
+VALIDATION: Final = 600
+"""The first so many of the patients that do not train."""
 
 
 def split_patients(
@@ -51,12 +54,12 @@ def split_patients(
 
 
 def _check_enough(first: Mapping[str, int]) -> None:
-    """Two patients of each density that occurs, and a held-out place for each of them."""
+    """Two patients of each density that occurs, and a held-out place for each of these."""
     counts = Counter(first.values())
-    for density, patients in sorted(counts.items()):
-        if patients < 2 or len(first) * HELD < len(counts):
-            raise ValueError(
-                f"the base split needs two patients of every density and {len(counts)} or more "
-                f"held out; there are {len(first)} patients, {patients} of them of density "
-                f"{CLASSES[density]}; are the tables whole?"
-            )
+    rarest, patients = min(counts.items(), key=lambda item: item[1], default=(0, 0))
+    if patients < 2 or math.ceil(len(first) * HELD) < len(counts):
+        raise ValueError(
+            f"the base split needs two patients of every density, and more than {len(counts)} in "
+            f"four of them; there are {len(first)} patients, {patients} of density "
+            f"{CLASSES[rarest]}; are the tables whole?"
+        )

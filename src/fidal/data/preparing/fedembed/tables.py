@@ -1,7 +1,8 @@
 """EMBED's two tables joined: one row per usable mammogram, in the order of the source's table.
 
 The filters are those of the base split's code (Roschewitz et al., MedIA 2025): see `metadata.py`
-and `clinical.py`; then an age is known, and the image is two-dimensional.
+and `clinical.py`; then an age is known, the image is two-dimensional, and the scanner is not the
+one that the source holds out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from fidal.data.preparing.fedembed.clinical import Exam, read_exams
 from fidal.data.preparing.fedembed.metadata import Metadata, below_images, read_metadata
 from fidal.data.preparing.fedembed.paper import JOINED_ROWS, METADATA_ROWS, USABLE_ROWS
-from fidal.data.preparing.fedembed.scanners import KNOWN
+from fidal.data.preparing.fedembed.scanners import HELD_OUT, KNOWN
 from fidal.data.table import refuse
 
 Joined = Sequence[tuple[int, Exam]]
@@ -58,8 +59,9 @@ def read_embed(metadata: Path, clinical: Path) -> Embed:
         ("of them usable views", USABLE_ROWS, sum(map(len, images.usable.values()))),
         ("of them with a density", JOINED_ROWS, len(joined)),
     )
-    mammograms = tuple(_mammogram(images, row, exam) for row, exam in kept)
-    return Embed(mammograms, frozenset(images.names), steps)
+    mammograms = (_mammogram(images, row, exam) for row, exam in kept)
+    of_split = tuple(image for image in mammograms if image.scanner not in HELD_OUT)
+    return Embed(of_split, frozenset(images.names), steps)
 
 
 def _mammogram(images: Metadata, row: int, exam: Exam) -> Mammogram:
