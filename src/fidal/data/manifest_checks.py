@@ -66,14 +66,20 @@ def check_sites(manifest: Manifest, path: Path) -> None:
 
 def check_groups(manifest: Manifest, path: Path) -> None:
     """No patient stands on both sides of the split. An empty group is nobody's."""
-    if manifest.group is None:
-        return
-    sides = {side: set(manifest.group[manifest.split == side].tolist()) for side in SPLITS}
-    shared = sorted((sides[TRAIN] & sides[TEST]) - {""})
+    shared = shared_groups(manifest)
     if shared:
+        assert manifest.group is not None
         images = sum(group in shared for group in manifest.group.tolist())
         raise ValueError(
             f"{path}: {len(shared)} groups ({images} images) stand in both train and test, first "
-            f"'{shared[0]}'; move each to one side, put the site before the number if the sites "
+            f"'{min(shared)}'; move each to one side, put the site before the number if the sites "
             "number their patients independently, or set allow_shared_groups = true"
         )
+
+
+def shared_groups(manifest: Manifest) -> set[str]:
+    """The patients who stand in both train and test."""
+    if manifest.group is None:
+        return set()
+    sides = [set(manifest.group[manifest.split == side].tolist()) for side in SPLITS]
+    return set.intersection(*sides) - {""}

@@ -45,7 +45,7 @@ def decode(
     names and counts them; with `quarantine` they are left out, and a warning names them.
     """
     prints = prints_of(names, images, render)
-    target = cache / "pixels" / f"{_hash(prints)}.npy"
+    target = cache / "pixels" / f"{hash_of(prints)}.npy"
     target.parent.mkdir(parents=True, exist_ok=True)
     found = _read(target)
     if found is None:
@@ -83,7 +83,7 @@ def prints_of(names: Sequence[str], images: Sequence[Origin], render: Render[Ori
     """What each image's pixels depend on: its name, its file's path, size and time of change (or
     its bytes), and the render."""
     return [
-        _hash([render.identity, name, _content(image)])
+        hash_of([render.identity, name, _content(image)])
         for name, image in zip(names, images, strict=True)
     ]
 
@@ -96,7 +96,8 @@ def _content(image: object) -> str:
     return f"{image.absolute()} {stat and (stat.st_size, stat.st_mtime_ns)}"
 
 
-def _hash(words: Iterable[str]) -> str:
+def hash_of(words: Iterable[str]) -> str:
+    """24 hexadecimal digits."""
     key = hashlib.blake2b(digest_size=12)
     for word in words:
         key.update(f"{word}\0".encode())
@@ -125,7 +126,7 @@ def _make(
     quarantine: bool,
 ) -> Cached:
     # The growing file's name leaves out what changes when a broken image is repaired.
-    file = PixelFile(target, _hash([render.identity, *names]), prints, render.shape)
+    file = PixelFile(target, hash_of([render.identity, *names]), prints, render.shape)
     gaps = fill(file, images, render)
     unreadable = {names[row]: why for row, why in gaps.items()}
     _refuse(unreadable, len(names), quarantine)
