@@ -43,7 +43,7 @@ def name_of(row: Row) -> str:
 
 
 def embed() -> Tables:
-    """All four tables. Every seventh image shows a circle, and so on; half are annotated by hand."""
+    """All four tables. Every 7th image shows a circle, and so on; half are annotated by hand."""
     tables = Tables()
     order = np.random.default_rng(0).permutation(50)
     for turn, patient in enumerate(order.tolist()):
@@ -71,7 +71,12 @@ def embed() -> Tables:
 
 def _findings(patient: str, accession: str, density: int) -> Iterator[Row]:
     """One row per finding: the first without a density every now and then, the last contradicts."""
-    row = {"empi_anon": patient, "acc_anon": accession, "desc": "MG Screening, Bilateral", "side": ""}
+    row = {
+        "empi_anon": patient,
+        "acc_anon": accession,
+        "desc": "MG Screening, Bilateral",
+        "side": "",
+    }
     if int(accession) % 4 == 0:
         yield {**row, "numfind": "1", "tissueden": "", "age_at_study": ""}
     yield {**row, "numfind": "2", "tissueden": f"{density}.0", "age_at_study": "61.5"}
@@ -147,7 +152,9 @@ def write_tables(folder: Path, tables: Tables) -> Path:
     return folder
 
 
-def write_png(folder: Path, tables: Tables, draw: Callable[[Row], np.ndarray] | None = None) -> Path:
+def write_png(
+    folder: Path, tables: Tables, draw: Callable[[Row], np.ndarray] | None = None
+) -> Path:
     """images/png/1024x768/<patient>/<image>.png, 16 bits."""
     for row in tables.metadata:
         path = folder / "images/png/1024x768" / row["empi_anon"] / f"{name_of(row)}.png"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from fidal.data.preparing.fedembed.paper import ARTEFACTS, Artefact
-from fidal.data.table import Table, check_present, read_table, refuse
+from fidal.data.preparing.originals import Originals
+from fidal.data.table import Table, check_present, refuse
 
 Annotator = Literal["manual", "predicted"]
 FILES: Final[Mapping[Annotator, str]] = {
@@ -29,10 +30,13 @@ THRESHOLD: Final = 0.5
 Shown = frozenset[Artefact]
 
 
-def read_artefacts(path: Path, known: frozenset[str]) -> Mapping[str, Shown]:
+def read_artefacts(
+    originals: Originals, by: Annotator, known: frozenset[str]
+) -> Mapping[str, Shown]:
     """The artefacts of each image in the table, by the image's number; `known`: of all images."""
-    table = read_table(path, ("image_path", *COLUMNS.values()))
-    check_present(table, list(table.columns))
+    columns = ("image_path", *COLUMNS.values())
+    table = originals.table(FILES[by], columns, "the repository biomedia-mira/mammo-artifacts")
+    check_present(table, columns)
     names = [Path(cell).stem for cell in table.columns["image_path"]]
     unknown = [name not in known for name in names]
     refuse(
@@ -41,11 +45,11 @@ def read_artefacts(path: Path, known: frozenset[str]) -> Mapping[str, Shown]:
         unknown,
         "is no image of EMBED's metadata; are both of the same release, and is the metadata whole?",
     )
-    columns = {artefact: _above(table, column) for artefact, column in COLUMNS.items()}
+    above = {artefact: _above(table, column) for artefact, column in COLUMNS.items()}
     shown: dict[str, Shown] = {}
     other = []
     for row, name in enumerate(names):
-        found = frozenset(artefact for artefact in ARTEFACTS if columns[artefact][row])
+        found = frozenset(artefact for artefact in ARTEFACTS if above[artefact][row])
         other.append(shown.setdefault(name, found) != found)
     what = "stands in an earlier row too, with other artefacts; keep one of them"
     refuse(table, "image_path", other, what)

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from fidal.data.preparing.fedembed.cells import is_empty, read_numbered, whole
+from fidal.data.preparing.originals import Originals
 from fidal.data.table import refuse
 
 CLASSES: Final = ("A", "B", "C", "D")
@@ -13,6 +13,7 @@ CLASSES: Final = ("A", "B", "C", "D")
 DENSITIES: Final = {str(code): code - 1 for code in range(1, 5)}
 NO_DENSITY: Final = ("", "5")
 """Exams without one, and male ones."""
+FILES: Final = ("EMBED_OpenData_clinical.csv", "EMBED_OpenData_clinical_reduced.csv")
 COLUMNS: Final = ("empi_anon", "acc_anon", "tissueden", "age_at_study")
 
 
@@ -26,9 +27,9 @@ class Exam:
     has_age: bool
 
 
-def read_exams(path: Path) -> Mapping[str, Exam]:
+def read_exams(originals: Originals) -> Mapping[str, Exam]:
     """The exams with a density by their number (`acc_anon`), in the order of the table."""
-    table = read_numbered(path, COLUMNS)
+    table = read_numbered(originals, FILES, COLUMNS)
     columns = table.columns
     codes = ["" if is_empty(cell) else whole(cell) for cell in columns["tissueden"]]
     wrong = [code not in DENSITIES and code not in NO_DENSITY for code in codes]

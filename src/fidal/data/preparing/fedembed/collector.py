@@ -6,22 +6,23 @@ the split that of Roschewitz et al. (MedIA 2025), the artefacts those of Schuepp
 column "image" are pseudonyms.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from fidal.data.preparing.collected import Collected, Collector
-from fidal.data.preparing.fedembed.artefacts import FILES, Annotator, Shown, read_artefacts
+from fidal.data.preparing.fedembed.artefacts import Annotator, read_artefacts
 from fidal.data.preparing.fedembed.breast import Breast
 from fidal.data.preparing.fedembed.counts import count
-from fidal.data.preparing.fedembed.files import CLINICAL, METADATA, Format, find_table, locate
+from fidal.data.preparing.fedembed.files import Format, locate
 from fidal.data.preparing.fedembed.labels import Unannotated, label
 from fidal.data.preparing.fedembed.listing import list_images
 from fidal.data.preparing.fedembed.paper import ARTEFACTS, Artefact
 from fidal.data.preparing.fedembed.split import VALIDATION, Strata, split_patients
-from fidal.data.preparing.fedembed.tables import Embed, read_embed
+from fidal.data.preparing.fedembed.tables import read_embed
+from fidal.data.preparing.originals import Originals
 from fidal.data.pseudonyms import Pseudonyms, read_salt
 
 NO_SECRET: Final = b"fidal fedembed"
@@ -80,14 +81,12 @@ class FedEmbed(Collector):
     def collect(self, folders: Sequence[Path]) -> Collected:
         """The mammograms of the four scanners, without those of validation patients."""
         salt = NO_SECRET if self.salt_file is None else read_salt(self.salt_file)
-        embed = read_embed(
-            find_table(folders, METADATA, "EMBED's table of images"),
-            find_table(folders, CLINICAL, "EMBED's table of exams"),
-        )
+        originals = Originals(folders)
+        embed = read_embed(originals)
         sides = split_patients(embed.mammograms, self.validation_patients, self.strata)
-        annotations = self._annotations(folders, embed)
+        annotations = {by: read_artefacts(originals, by, embed.names) for by in self.annotators}
         labelled = label(embed.mammograms, sides, annotations, self.precedence, self.unannotated)
-        located = locate([image.mammogram for image in labelled], folders, self.format)
+        located = locate([image.mammogram for image in labelled], originals, self.format)
         listed = list_images(
             labelled, located, Pseudonyms(salt), pool=self.outliers_of_test == "pool"
         )
@@ -95,18 +94,11 @@ class FedEmbed(Collector):
             manifest=listed.manifest,
             files=listed.files,
             render=Breast(self.height, self.width),
-            counts=count(embed, listed.present, expecting=self._is_the_papers()),
+            counts=count(
+                embed, listed.present, len(listed.missing), expecting=self._is_the_papers()
+            ),
             missing=listed.missing,
         )
-
-    def _annotations(
-        self, folders: Sequence[Path], embed: Embed
-    ) -> Mapping[Annotator, Mapping[str, Shown]]:
-        what = "artefact annotations, from the repository biomedia-mira/mammo-artifacts"
-        return {
-            by: read_artefacts(find_table(folders, (FILES[by],), what), embed.names)
-            for by in self.annotators
-        }
 
     def _is_the_papers(self) -> bool:
         """Whether the paper has numbers for these choices."""

@@ -12,13 +12,16 @@ from fidal.data.preparing.fedembed.tables import Embed
 ALL = "all"
 
 
-def count(embed: Embed, labelled: Sequence[Labelled], *, expecting: bool) -> tuple[Count, ...]:
+def count(
+    embed: Embed, labelled: Sequence[Labelled], missing: int, *, expecting: bool
+) -> tuple[Count, ...]:
     """The steps from the tables, then each client's images and artefacts.
 
     `expecting`: whether the choices are the paper's, so that its numbers are expected and not only
     told. Those of the types never are: how the paper resolves images with several is not known.
     """
     steps = [Count(what, ALL, expected, found) for what, expected, found in embed.steps]
+    steps.append(Count("images without a file", ALL, 0, missing))
     sides = Counter((image.site, image.side) for image in labelled)
     kinds = Counter((image.site, image.artefact) for image in labelled)
     for site in SITES:

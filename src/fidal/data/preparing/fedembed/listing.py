@@ -31,8 +31,8 @@ class Listed:
     present: tuple[Labelled, ...]
     """All whose files are there, those that no row of the manifest is about too."""
     missing: tuple[str, ...]
-    """Pseudonyms of the others. Where they should lie is told to the person who runs this, and not
-    handed on: the places name patients."""
+    """Pseudonyms of the others. Their names are told to the person who runs this, and not handed
+    on: a prepared folder holds no number of a patient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,10 @@ def list_images(
     ids = [pseudonyms.of("image", image.mammogram.name) for image in labelled]
     absent = [row for row, file in enumerate(located.files) if file is None]
     if absent:
-        places = ", ".join(located.places[row] for row in absent[:5])
+        first = (labelled[row].mammogram for row in absent[:5])
+        names = ", ".join(f"{image.name} of patient {image.patient}" for image in first)
         more = ", ..." if len(absent) > 5 else ""
-        log.warning("%d images of the tables have no file: %s%s", len(absent), places, more)
+        log.warning("%d images of the tables have no file: %s%s", len(absent), names, more)
     rows = [
         _Row(id, pseudonyms.of("patient", image.mammogram.patient), image, file)
         for id, image, file in zip(ids, labelled, located.files, strict=True)

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from fidal.data.preparing.fedembed.cells import is_empty, read_numbered
+from fidal.data.preparing.originals import Originals
 from fidal.data.table import Table, refuse, repeated
 
+FILES: Final = ("EMBED_OpenData_metadata_reduced.csv", "EMBED_OpenData_metadata.csv")
 COLUMNS: Final = (
     *("anon_dicom_path", "empi_anon", "acc_anon", "SeriesDescription", "FinalImageType"),
     *("ViewPosition", "spot_mag", "PatientSex", "ManufacturerModelName"),
@@ -26,23 +28,18 @@ class Metadata:
     """For each exam its rows that are CC or MLO views of women and no special views."""
 
 
-def read_metadata(path: Path) -> Metadata:
-    """EMBED_OpenData_metadata.csv or ..._reduced.csv."""
-    table = read_numbered(path, COLUMNS)
+def read_metadata(originals: Originals) -> Metadata:
+    """The table of images; of two the one with fewer columns, which is faster to read."""
+    table = read_numbered(originals, FILES, COLUMNS)
     paths = table.columns["anon_dicom_path"]
-    wrong = ["/cohort_" not in f"/{path}" or not path.endswith(".dcm") for path in paths]
-    refuse(table, "anon_dicom_path", wrong, "is no path .../cohort_1/.../<image>.dcm")
+    wrong = [not path.endswith(".dcm") for path in paths]
+    refuse(table, "anon_dicom_path", wrong, "is no path of a .dcm file")
     names = tuple(Path(path).stem for path in paths)
     usable = defaultdict(list)
     for row in _distinct(table, names):
         if _is_usable(table, row):
             usable[table.columns["acc_anon"][row]].append(row)
     return Metadata(table, names, usable)
-
-
-def below_images(path: str) -> str:
-    """`anon_dicom_path` without the folder of the machine where the table was made."""
-    return path[f"/{path}".index("/cohort_") :]
 
 
 def _distinct(table: Table, names: tuple[str, ...]) -> list[int]:

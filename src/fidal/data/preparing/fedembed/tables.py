@@ -7,12 +7,12 @@ one that the source holds out.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from fidal.data.preparing.fedembed.clinical import Exam, read_exams
-from fidal.data.preparing.fedembed.metadata import Metadata, below_images, read_metadata
+from fidal.data.preparing.fedembed.metadata import Metadata, read_metadata
 from fidal.data.preparing.fedembed.paper import JOINED_ROWS, METADATA_ROWS, USABLE_ROWS
 from fidal.data.preparing.fedembed.scanners import HELD_OUT, KNOWN
+from fidal.data.preparing.originals import Originals
 from fidal.data.table import refuse
 
 Joined = Sequence[tuple[int, Exam]]
@@ -25,8 +25,6 @@ class Mammogram:
 
     name: str
     """The number of the image, unique in EMBED; its file has it as name."""
-    path: str
-    """Below `images`: cohort_1/<patient>/<study>/<series>/<name>.dcm"""
     patient: str
     density: int
     """0 to 3."""
@@ -44,9 +42,9 @@ class Embed:
     """Rows left after each step: what, how many the source has, how many are here."""
 
 
-def read_embed(metadata: Path, clinical: Path) -> Embed:
+def read_embed(originals: Originals) -> Embed:
     """The usable mammograms: exam by exam in the order of the clinical table."""
-    images, exams = read_metadata(metadata), read_exams(clinical)
+    images, exams = read_metadata(originals), read_exams(originals)
     joined = [
         (row, exam) for number, exam in exams.items() for row in images.usable.get(number, ())
     ]
@@ -66,9 +64,8 @@ def read_embed(metadata: Path, clinical: Path) -> Embed:
 
 def _mammogram(images: Metadata, row: int, exam: Exam) -> Mammogram:
     columns: Mapping[str, Sequence[str]] = images.table.columns
-    path = below_images(columns["anon_dicom_path"][row])
     scanner = columns["ManufacturerModelName"][row]
-    return Mammogram(images.names[row], path, exam.patient, exam.density, scanner)
+    return Mammogram(images.names[row], exam.patient, exam.density, scanner)
 
 
 def _check_patients(images: Metadata, joined: Joined) -> None:
