@@ -29,7 +29,7 @@ NO_SECRET: Final = b"fidal fedembed"
 """EMBED's own numbers are pseudonyms already; by a salt that all share, ids agree everywhere."""
 
 
-class FedEmbed(Collector):
+class FedEmbedCollector(Collector):
     """EMBED by scanner: breast density A to D; markers, implants, devices as outliers."""
 
     name: ClassVar[str] = "fedembed"
