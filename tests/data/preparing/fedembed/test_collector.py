@@ -131,7 +131,7 @@ def test_the_papers_numbers_are_expected_of_the_papers_choices(
 ) -> None:
     monkeypatch.setattr("fidal.data.preparing.fedembed.collector.VALIDATION", 3)
     expected = {(c.site, c.what): c.expected for c in collector().collect([png]).counts}
-    key = ("lorad_selenia", "images of train patients, outliers among them")
+    key = ("lorad_selenia", "images of training patients, outliers among them")
     assert expected[key] == 7_749
     for other in (
         {"annotators": ("manual", "predicted")},

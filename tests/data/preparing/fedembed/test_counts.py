@@ -31,7 +31,7 @@ def test_numbers_beside_the_papers() -> None:
     assert found["all", "rows of the metadata"] == (480_323, 7)
     assert found["all", "images without a file"] == (0, 2)
     site = "lorad_selenia"
-    assert found[site, "images of train patients, outliers among them"] == (7_749, 7)
+    assert found[site, "images of training patients, outliers among them"] == (7_749, 7)
     assert found[site, "images of test patients, outliers among them"] == (2_421, 3)
     assert found[site, "OOD images, 30.00 % (paper: 1,258, 12.37 %)"] == (1_258, 3)
     assert found[site, "OOD: circle, 20.00 % (paper: 597, 5.87 %)"] == (None, 2)

@@ -1,7 +1,7 @@
 """FedEMBED's numbers beside the paper's: the base split, Section 4.1, Table S2."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fidal.data.preparing.collected import Count
 from fidal.data.preparing.fedembed.labels import Labelled
@@ -32,15 +32,16 @@ def count(
 
 def _images(site: Site, sides: Counter[tuple[Site, Side]], expecting: bool) -> list[Count]:
     paper = PAPER[site]
-    numbers: tuple[tuple[Side, int], ...] = (("train", paper.train), ("test", paper.test))
+    numbers: Mapping[Side, int] = {"train": paper.train, "test": paper.test}
+    words = {"train": "training", "test": "test"}
     return [
         Count(
-            f"images of {side} patients, outliers among them",
+            f"images of {words[side]} patients, outliers among them",
             site,
             number if expecting else None,
             sides[site, side],
         )
-        for side, number in numbers
+        for side, number in numbers.items()
     ]
 
 
