@@ -7,6 +7,7 @@ import pytest
 from PIL import Image, UnidentifiedImageError
 
 from fidal.data.picture import Recipe
+from tests.data.dicom.made import as_bytes, dataset, write
 
 
 def png(array: np.ndarray) -> bytes:
@@ -124,3 +125,22 @@ def test_what_is_no_image_raises() -> None:
         Recipe(4)(b"no image")
     with pytest.raises(OSError, match="truncated"):
         Recipe(4)(png(colours(64, 64))[:-4000])
+
+
+def test_a_dicom_file_is_shown_by_its_window_whatever_its_name(tmp_path: Path) -> None:
+    values = np.tile(np.arange(0, 4096, 512, dtype=np.uint16), (8, 1))
+    made = dataset(values, BitsStored=12, WindowCenter=2048, WindowWidth=4096)
+    expected = np.rint(values / 4095 * 255)[..., None].repeat(3, 2)
+    for file in (write(tmp_path / "a.png", made), as_bytes(made)):
+        np.testing.assert_array_equal(Recipe(8)(file), expected)
+    colour = colours()
+    np.testing.assert_array_equal(Recipe(8)(as_bytes(dataset(colour))), colour)
+    wide = dataset(values[:4], BitsStored=12, PhotometricInterpretation="MONOCHROME1")
+    assert Recipe(8, "pad")(as_bytes(wide)).shape == (8, 8, 3)
+    assert Recipe(4)(as_bytes(wide))[0, 0].tolist() == [191, 191, 191]
+
+
+def test_what_is_wrong_with_a_dicom_file_is_said() -> None:
+    made = dataset(np.zeros((8, 8), np.uint16))
+    with pytest.raises(ValueError, match="the DICOM file is cut off: 98 bytes of pixel data where"):
+        Recipe(8)(as_bytes(made)[:-30])

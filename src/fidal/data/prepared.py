@@ -41,6 +41,12 @@ class FedCamelyon(Prepared):
     name: ClassVar[str] = "fedcamelyon"
 
 
+class FedEmbed(Prepared):
+    """FedEMBED: breast density by four mammography scanners, artefacts as outliers."""
+
+    name: ClassVar[str] = "fedembed"
+
+
 def read_prepared(root: Path, record: Record) -> tuple[Manifest, NDArray[np.uint8]]:
     """The manifest and the pixels, which fit each other and the record."""
     manifest = read_manifest(root / MANIFEST, record.classes)
