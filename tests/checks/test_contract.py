@@ -29,7 +29,7 @@ def outer() -> Outer:
 
 def test_a_broken_clause_names_the_culprit_and_a_kept_one_says_nothing() -> None:
     require(True, "badge", "is not deterministic")
-    with pytest.raises(ContractError, match="^'badge' is not deterministic$") as error:
+    with pytest.raises(ContractError, match=r"^'badge' is not deterministic$") as error:
         require(False, "badge", "is not deterministic")
     assert isinstance(error.value, AssertionError)  # what a user's own test suite reports
 
