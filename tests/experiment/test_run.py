@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from fidal.checks import ContractError
 from fidal.data.manifest import read_manifest
@@ -32,7 +33,8 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def config(manifest: Path) -> Row:
-    return table(manifest, strategy={"name": "fidal", "gate": "none"})
+    """BADGE looks at the model and draws from the query's generator."""
+    return table(manifest, strategy="badge")
 
 
 @pytest.fixture(scope="module")
@@ -255,6 +257,11 @@ def test_every_error_of_the_house_is_one_that_a_person_can_act_on() -> None:
     importlib.import_module("fidal.cli")
     assert {ConfigError, StateError} < set(errors())
     assert {x for x in errors() if not issubclass(x, REFUSALS)} == {ContractError}
+
+
+@pytest.mark.parametrize("kind", [ValueError, PermissionError, OSError, torch.OutOfMemoryError])
+def test_so_are_bad_input_a_full_disk_and_too_little_memory(kind: type[Exception]) -> None:
+    assert issubclass(kind, REFUSALS)
 
 
 @pytest.mark.parametrize("bug", [TypeError, KeyError, IndexError, RuntimeError, AssertionError])

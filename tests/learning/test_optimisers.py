@@ -96,8 +96,8 @@ def test_eoals_schedule_is_that_of_its_supplement() -> None:
 def test_every_group_is_lowered_and_a_rate_on_the_device_stays_the_same_tensor() -> None:
     """A captured step reads the rate where it lay when it was captured."""
     settings = Optimiser(lr=0.8, step=1, gamma=0.5)
-    groups = [{"params": [parameter(1.0)]}, {"params": [parameter(2.0)]}]
-    optimiser = optim.AdamW(groups, lr=torch.tensor(0.8), capturable=False)
+    groups = [{"params": [parameter(x)], "lr": torch.tensor(0.8)} for x in (1.0, 2.0)]
+    optimiser = optim.AdamW(groups)
     where = [group["lr"] for group in optimiser.param_groups]
     lower(optimiser, settings, 2)
     assert [float(group["lr"]) for group in optimiser.param_groups] == pytest.approx([0.2, 0.2])

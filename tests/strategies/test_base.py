@@ -45,14 +45,14 @@ def select(pool: Pool, budget: int) -> Query:
 
 
 def test_a_strategy_sees_the_pool_in_the_order_of_the_ids() -> None:
-    select(named("d", "b", "c", "a"), 2)
+    select(named("c", "a", "b", "d"), 2)
     ((pool, budget, _),) = HANDED
     assert pool.ids == ("a", "b", "c", "d") and budget == 2
-    assert pool.features[:, 0].tolist() == [3, 1, 2, 0]
+    assert pool.features[:, 0].tolist() == [1, 2, 0, 3]
 
 
 def test_its_rows_become_ids_best_first_and_its_scores_go_back_to_the_pools_order() -> None:
-    query = select(named("d", "b", "c", "a"), 3)
+    query = select(named("c", "a", "b", "d"), 3)
     assert query.ids == ("c", "b", "a")
     assert query.scores["first"].tolist() == [0, 1, 2, 3]
     assert query.diagnosis == Diagnosis(filled=1, notes=("as they come",))
