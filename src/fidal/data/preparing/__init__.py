@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from fidal.data.preparing.collected import Collector
 from fidal.data.preparing.fedcamelyon import FedCamelyonCollector
+from fidal.data.preparing.fedembed import FedEmbedCollector
 from fidal.data.preparing.fedisic import FedIsicCollector
 
 COLLECTORS: Mapping[str, type[Collector]] = {
-    collector.name: collector for collector in (FedIsicCollector, FedCamelyonCollector)
+    collector.name: collector
+    for collector in (FedIsicCollector, FedCamelyonCollector, FedEmbedCollector)
 }

@@ -28,14 +28,14 @@ class Collected:
 
     manifest: Manifest
     """One row per image whose file is there. `columns` has "image" (the path below the folder that
-    was given), "kind" ("id", or the type of an outlier), and whatever else is known. With a `group`
-    no patient may stand on both sides of the split."""
+    was given; the id, where paths name patients), "kind" ("id", or the type of an outlier), and
+    whatever else is known. With a `group` no patient may stand on both sides of the split."""
     files: tuple[Path, ...]
     """The file of each row."""
     render: Render[Path]
     counts: tuple[Count, ...]
     missing: tuple[str, ...]
-    """Files that the metadata names and that are not there."""
+    """Files that the metadata names and that are not there; ids, where paths name patients."""
 
 
 class Collector(Part, ABC):
@@ -43,4 +43,4 @@ class Collector(Part, ABC):
 
     @abstractmethod
     def collect(self, folders: Sequence[Path]) -> Collected:
-        """Read the metadata below `folders` and find the files. No image is opened."""
+        """Read the metadata below `folders` and find the files. No pixel is read."""

@@ -6,7 +6,7 @@ import pytest
 from fidal.data.preparing.fedembed.artefacts import Annotator, Shown, read_artefacts, resolve
 from fidal.data.preparing.fedembed.paper import ARTEFACTS
 from fidal.data.preparing.originals import Originals
-from tests.data.preparing.fedembed.made import Row, Tables, embed, name_of, write_tables
+from tests.data.preparing.fedembed.tree import Row, Tables, embed, name_of, write_tables
 
 KINDS = {
     "circle marker": "circle",

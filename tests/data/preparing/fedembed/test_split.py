@@ -6,14 +6,14 @@ import pytest
 from fidal.data.preparing.fedembed.split import split_patients
 from fidal.data.preparing.fedembed.tables import Mammogram, read_embed
 from fidal.data.preparing.originals import Originals
-from tests.data.preparing.fedembed.made import embed, write_tables
+from tests.data.preparing.fedembed.tree import embed, write_tables
 
 HELD = (
     *("66790082", "32222206", "39629608", "58148113"),
     *("30987639", "45802443", "14938268", "70493783"),
     *("22345670", "12469134", "56913546", "51975278"),
 )
-"""Of the 45 patients of `made.embed`, in their order: what the published recipe (pandas'
+"""Of the 45 patients of `tree.embed`, in their order: what the published recipe (pandas'
 `groupby(...).unique()` beside `unique()`, then `train_test_split`) holds out, computed with
 pandas 3.1 and scikit-learn 1.9."""
 

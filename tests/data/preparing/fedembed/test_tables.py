@@ -6,7 +6,7 @@ import pytest
 from fidal.data.benchmark import DataAbsent
 from fidal.data.preparing.fedembed.tables import Embed, Mammogram, read_embed
 from fidal.data.preparing.originals import Originals
-from tests.data.preparing.fedembed.made import VIEWS, Tables, embed, name_of, write_tables
+from tests.data.preparing.fedembed.tree import VIEWS, Tables, embed, name_of, write_tables
 
 
 def read(folder: Path, tables: Tables) -> Embed:

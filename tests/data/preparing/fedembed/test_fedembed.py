@@ -9,13 +9,13 @@ from PIL import Image
 
 from fidal.data.benchmark import DataAbsent
 from fidal.data.preparing.collected import Collected
+from fidal.data.preparing.fedembed import FedEmbedCollector
 from fidal.data.preparing.fedembed.breast import Breast
-from fidal.data.preparing.fedembed.collector import FedEmbedCollector
 from fidal.data.preparing.prepare import prepare
 from fidal.data.pseudonyms import Pseudonyms
 from fidal.types import OUTLIER
 from tests.data.dicom.made import SECRETS
-from tests.data.preparing.fedembed.made import (
+from tests.data.preparing.fedembed.tree import (
     MARKERS,
     Row,
     Tables,
@@ -129,7 +129,7 @@ def test_counts_are_of_the_tables(png: Path) -> None:
 def test_the_papers_numbers_are_expected_of_the_papers_choices(
     png: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fidal.data.preparing.fedembed.collector.VALIDATION", 3)
+    monkeypatch.setattr("fidal.data.preparing.fedembed.VALIDATION", 3)
     expected = {(c.site, c.what): c.expected for c in collector().collect([png]).counts}
     key = ("lorad_selenia", "images of training patients, outliers among them")
     assert expected[key] == 7_749
