@@ -1,8 +1,9 @@
 """What turns the file of an image into the pixels that are kept, one image and many."""
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, Protocol, TypeVar
 
 import numpy as np
@@ -12,8 +13,12 @@ from PIL import UnidentifiedImageError
 Origin = TypeVar("Origin")
 Taken = TypeVar("Taken", contravariant=True)
 
-BATCH: Final = 1 << 26
-"""Bytes of pixels that are made before they are written: 445 images of 224 x 224 x 3."""
+BATCH: Final = 1 << 24
+"""Bytes of pixels that are handed on at once, and lost by a kill: 111 images of 224 x 224 x 3."""
+
+
+AHEAD: Final = 2
+"""Batches in the making while an earlier one is taken: no core waits for the disk."""
 
 
 class Render(Protocol[Taken]):
@@ -40,10 +45,15 @@ def render_all(
 ) -> Iterator[list[NDArray[np.uint8] | str]]:
     """Batch by batch, in order, each image's pixels, or why there are none."""
     size = max(1, BATCH // int(np.prod(render.shape)))
+    coming: deque[list[Future[NDArray[np.uint8] | str]]] = deque()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for start in range(0, len(origins), size):
             batch = origins[start : start + size]
-            yield list(pool.map(lambda origin: _attempt(origin, render), batch))
+            coming.append([pool.submit(_attempt, origin, render) for origin in batch])
+            if len(coming) > AHEAD:
+                yield [future.result() for future in coming.popleft()]
+        while coming:
+            yield [future.result() for future in coming.popleft()]
 
 
 def _attempt(origin: Origin, render: Render[Origin]) -> NDArray[np.uint8] | str:

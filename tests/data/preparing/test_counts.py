@@ -32,6 +32,8 @@ def test_counts_that_differ_say_expected_found_and_what_is_missing(
     )
     assert len((tmp_path / "out/missing.txt").read_text().splitlines()) == 1234
     check_counts("fedx", collected, tmp_path / "out", allow_partial=True)
+    check_counts("fedx", with_counts(folder, (5, 5)), tmp_path / "out", allow_partial=False)
+    assert not (tmp_path / "out/missing.txt").exists()
 
 
 def test_a_count_without_an_expectation_is_only_reported(folder: Path, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ def check_counts(name: str, collected: Collected, out: Path, *, allow_partial: b
     if collected.missing:
         out.mkdir(parents=True, exist_ok=True)
         write_atomic(listed, "\n".join((*collected.missing, "")).encode())
+    else:
+        listed.unlink(missing_ok=True)
     wrong = differing(collected.counts)
     if not wrong or allow_partial:
         return
