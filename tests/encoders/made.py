@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 
-def lively(network: nn.Module, images: Tensor) -> nn.Module:
+def lively(network: nn.Module, images: Tensor, by: float = 0.02) -> nn.Module:
     """Random weights, batch norms that fit what flows: a wrong name or turn changes the output."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter.add_(0.02 * torch.randn(parameter.shape, generator=generator))
+            parameter.add_(by * torch.randn(parameter.shape, generator=generator))
         norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
         for norm in norms:
             norm.momentum = None

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import torch
 from safetensors.torch import save
@@ -20,6 +21,8 @@ from torch.serialization import get_unsafe_globals_in_checkpoint, safe_globals
 
 from fidal.checkpoints.files import CheckpointError, find, tensors_in
 from fidal.storage import write_atomic
+
+SHOWN: Final = 5
 
 
 class Inert:
@@ -51,16 +54,17 @@ class Contents:
 
 def look_into(path: Path) -> Contents:
     """The named tensors of a PyTorch file; everything else in it stays an empty shell."""
-    file = find(path)
+    file, shells = find(path), list[str]()
     try:
         shells = sorted(get_unsafe_globals_in_checkpoint(str(file)))
         with safe_globals([(_stand_in(name), name) for name in shells]):
             content = torch.load(file, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError, TypeError) as error:
-        first = str(error).partition("\n")[0]
+        # Not PyTorch's own words: they advise to run what is in the file.
+        names = f"asks for {', '.join(shells[:SHOWN])}" if shells else "is not one of torch.save"
         raise CheckpointError(
-            f"{file}: can't be read without running what is in it ({first}); save "
-            "model.state_dict() with the program that wrote it"
+            f"{file}: can't be read without running it: it {names}; save model.state_dict() with "
+            "the program that wrote it"
         ) from error
     return Contents(tensors_in(content, file), tuple(shells))
 
