@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, and the state of a run in one of them."""
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -61,6 +62,20 @@ def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def hold(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """The folder for this process alone; a killed one lets it go. With `wait` in its turn."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError as error:
+            raise StateError(f"{folder}: another process is at work here; wait for it") from error
+        yield
     finally:
         os.close(descriptor)
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 from fidal.data.benchmark import DataAbsent
 from fidal.data.folder import Folder
-from fidal.data.picture import Recipe, picture
+from fidal.data.picture import Recipe
 from fidal.data.sites import site_data
 from fidal.types import OUTLIER, UNLABELLED
 
@@ -48,7 +48,7 @@ def test_images_labels_and_sites_of_the_manifest(folder: Path) -> None:
     assert manifest.ids == tuple(row[0] for row in ROWS)
     assert manifest.classes == ("melanoma", "nevus")
     assert manifest.label.tolist() == [1, OUTLIER, 0, UNLABELLED, 0]
-    expected = [picture(folder / row[0], Recipe(16)) for row in ROWS]
+    expected = [Recipe(16)(folder / row[0]) for row in ROWS]
     np.testing.assert_array_equal(benchmark.inputs, expected)
     assert benchmark.coverage is None
 
@@ -166,7 +166,7 @@ def test_sites_that_are_mixed_in_the_manifest_lie_side_by_side_on_the_disk(folde
     assert benchmark.manifest.sites == ("south", "north")
     ids = [row[0] for row in ROWS]
     assert benchmark.manifest.ids == (*ids[3:], *ids[:3])
-    expected = [picture(folder / name, Recipe(16)) for name in benchmark.manifest.ids]
+    expected = [Recipe(16)(folder / name) for name in benchmark.manifest.ids]
     np.testing.assert_array_equal(benchmark.inputs, expected)
     for site in ("north", "south"):
         assert np.shares_memory(site_data(benchmark, site).inputs, benchmark.inputs)

@@ -89,7 +89,7 @@ def test_what_is_no_run_says_so(tmp_path: Path) -> None:
 def test_one_process_at_a_time(folder: RunFolder) -> None:
     with (
         folder.held(),
-        pytest.raises(ConfigError, match="another process is at work"),
+        pytest.raises(StateError, match="another process is at work"),
         RunFolder(folder.path).held(),
     ):
         pass

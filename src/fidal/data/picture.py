@@ -12,31 +12,43 @@
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
+RULE: Final = 1
+"""To be raised when this file changes what it makes of the same image."""
+
 
 @dataclass(frozen=True)
 class Recipe:
-    """What an image becomes."""
+    """What an image, a file or the bytes of one, becomes. Raises what Pillow raises."""
 
     size: int
     fit: Literal["crop", "pad"] = "crop"
     bits: int = 16
     """Bits that 16-bit grayscale files really use, 8..16; 12 is common in mammography."""
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Of every picture."""
+        return (self.size, self.size, 3)
 
-def picture(source: Path | bytes, recipe: Recipe) -> NDArray[np.uint8]:
-    """The image in a file, or in the bytes of one: size x size x 3. Raises what Pillow raises."""
-    with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
-        image.draft(None, (2 * recipe.size, 2 * recipe.size))
-        rgb = _rgb(ImageOps.exif_transpose(image), recipe.bits)
-    square = (recipe.size, recipe.size)
-    shape = ImageOps.fit if recipe.fit == "crop" else ImageOps.pad
-    return np.asarray(shape(rgb, square, Image.Resampling.BILINEAR))
+    @property
+    def identity(self) -> str:
+        """The rule's version and what it is told."""
+        return f"picture {RULE} {self}"
+
+    def __call__(self, origin: Path | bytes) -> NDArray[np.uint8]:
+        """The image: size x size x 3."""
+        file = io.BytesIO(origin) if isinstance(origin, bytes) else origin
+        with Image.open(file) as image:
+            image.draft(None, (2 * self.size, 2 * self.size))
+            rgb = _rgb(ImageOps.exif_transpose(image), self.bits)
+        shape = ImageOps.fit if self.fit == "crop" else ImageOps.pad
+        return np.asarray(shape(rgb, self.shape[:2], Image.Resampling.BILINEAR))
 
 
 def _rgb(image: Image.Image, bits: int) -> Image.Image:

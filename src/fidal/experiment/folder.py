@@ -10,9 +10,7 @@ sites/NAME/          what stays at a site: ledger.sqlite, local.safetensors, que
                      scores-ROUND.safetensors
 """
 
-import fcntl
 import json
-import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +25,7 @@ from fidal.federation.coordinator import State
 from fidal.federation.messages import GateReport, QueryReply
 from fidal.federation.weights import pack, unpack
 from fidal.rows import read
-from fidal.storage import StateError, load_state, remove_leftovers, save_state, write_atomic
+from fidal.storage import StateError, hold, load_state, remove_leftovers, save_state, write_atomic
 
 LIBRARIES = ("fidal", "torch", "numpy", "scikit-learn", "timm")
 
@@ -59,15 +57,8 @@ class RunFolder:
     def held(self) -> Iterator[None]:
         """The folder, made if there is none, for this process alone; a killed one lets it go."""
         self.path.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDONLY)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise ConfigError(f"{self.path}: another process is at work on this run") from error
+        with hold(self.path):
             yield
-        finally:
-            os.close(descriptor)
 
     def claim(self, experiment: Experiment) -> None:
         """Make the folder this experiment's, or find that it is; another's stays untouched."""

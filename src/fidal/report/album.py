@@ -43,7 +43,8 @@ class Album:
         row = self._rows.get(sample)
         if row is None or self.benchmark.inputs.ndim != 4:
             return None
-        return np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+        image = np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+        return np.broadcast_to(image, (*image.shape[:2], 3))
 
     def coverage(self, sample: str) -> Floats | None:
         """g(x) of the frozen encoder."""
