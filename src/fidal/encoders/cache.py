@@ -9,6 +9,7 @@ one that is damaged is computed anew.
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,9 @@ from numpy.typing import NDArray
 from fidal.arrays import keep, kept
 from fidal.encoders.base import Encoder
 from fidal.encoders.digests import digest_of, recall, remember
-from fidal.encoders.progress import Progress, Told, silent
+from fidal.encoders.progress import Progress, Told, sometimes
+
+log = logging.getLogger(__name__)
 
 CHUNK: Final = 256
 """Images of one file: what a killed run loses is the time of one of them."""
@@ -35,16 +38,17 @@ def embed(
     ids: Sequence[str],
     images: NDArray[np.uint8],
     cache: Path,
-    told: Told = silent,
+    told: Told | None = None,
 ) -> Rows:
     """g of every image, in order, N x e; what is not in `cache` yet is computed and kept there.
 
-    `images` is N x H x W x 3 or x 1 and may be memory-mapped; `told` hears of each chunk.
+    `images` is N x H x W x 3 or x 1 and may be memory-mapped; `told` hears of each
+    chunk; without it the log does, every ten seconds.
     """
     if len(ids) != len(images):
         raise ValueError(f"encoder '{encoder.name}': {len(ids)} ids for {len(images)} images")
     try:
-        return _embed(encoder, ids, images, cache, told)
+        return _embed(encoder, ids, images, cache, told or sometimes(encoder.name, log.info))
     finally:
         encoder.release()
 

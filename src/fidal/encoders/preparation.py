@@ -33,12 +33,13 @@ class Preparation:
 
     def __call__(self, images: Tensor) -> Tensor:
         """In: bytes n x H x W x 3 or n x H x W x 1. Out: float32, n x 3 x size x size."""
-        x = images.permute(0, 3, 1, 2).float()
+        x = images.permute(0, 3, 1, 2)
         if self.size is not None:
             x = self._cut(self._resized(x, self.size), self.size)
-        x = _stretched(x) if self.stretch else x / 255
+        x = x.expand(-1, 3, -1, -1).to(torch.float32, memory_format=torch.contiguous_format)
+        x = _stretched(x) if self.stretch else x.div_(255)
         mean, std = (x.new_tensor(values)[:, None, None] for values in (self.mean, self.std))
-        return (x - mean) / std
+        return x.sub_(mean).div_(std)
 
     def _resized(self, x: Tensor, size: int) -> Tensor:
         height, width = x.shape[2:]
@@ -48,6 +49,9 @@ class Preparation:
             shape = [size, size]
         if shape == [height, width]:
             return x
+        if not x.is_cuda:  # PyTorch's resizing of bytes: as Pillow's, and five times faster.
+            return F.interpolate(x, shape, mode=self.resample, antialias=True)
+        x = x.float()
         for target in ((height, shape[1]), shape):  # along the rows, then along the columns
             x = F.interpolate(x, target, mode=self.resample, antialias=True).round_().clamp_(0, 255)
         return x

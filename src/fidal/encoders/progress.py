@@ -40,3 +40,17 @@ Told = Callable[[Progress], None]
 
 def silent(progress: Progress) -> None:
     """Tells nobody."""
+
+
+def sometimes(encoder: str, say: Callable[[str], None], seconds: float = 10) -> Told:
+    """Says a line after so much computing, and at the end if anything was computed."""
+    said = 0.0
+
+    def told(progress: Progress) -> None:
+        nonlocal said
+        last = progress.done == progress.total and progress.computed > 0
+        if last or progress.seconds - said >= seconds:
+            said = progress.seconds
+            say(f"encoder '{encoder}': {progress}")
+
+    return told
