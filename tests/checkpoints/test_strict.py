@@ -59,3 +59,22 @@ def test_a_network_that_is_refused_its_file_stays_as_it_was() -> None:
     with pytest.raises(CheckpointError):
         fill(model, state, "donor.pth")
     assert all(bool((x == 1).all()) for x in model.state_dict().values())
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_not_finite_are_named(value: float) -> None:
+    bad = weights(nn.Linear(3, 2))
+    bad["bias"][1] = value
+    with pytest.raises(
+        ValueError, match=r"file: 1 of 2 tensors hold NaN .*\(first bias\); .*fetch"
+    ):
+        fill(nn.Linear(3, 2), bad, "file")
+
+
+def test_whole_numbers_and_halves_are_taken() -> None:
+    model = nn.BatchNorm1d(2)
+    content = {
+        name: x.half() if x.is_floating_point() else x + 7 for name, x in model.state_dict().items()
+    }
+    fill(model, content, "file")
+    assert int(model.num_batches_tracked or 0) == 7

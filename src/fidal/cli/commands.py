@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from fidal.cli import data
+from fidal.cli import convert, data
 from fidal.cli.demo import demo, report
+from fidal.cli.embed import embed
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.progress import listening
 from fidal.cli.summary import print_summary
@@ -25,6 +26,8 @@ app = typer.Typer(
 
 app.command()(demo)
 app.command()(report)
+app.command()(embed)
+app.add_typer(convert.app, name="encoders")
 app.add_typer(data.app, name="data")
 
 Config = Annotated[Path, typer.Argument(help="a TOML file, see experiments/")]

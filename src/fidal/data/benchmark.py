@@ -74,3 +74,7 @@ class Source(Part, ABC):
     @abstractmethod
     def load(self, cache: Path) -> Benchmark:
         """The benchmark; what is costly to make is kept below `cache` and found there again."""
+
+    def bare(self) -> "Source":
+        """The same images as images, without what encoders would compute from them."""
+        return self

@@ -1,4 +1,4 @@
-"""Where the coverage features of images come from, and what the network sees of the images."""
+"""What is computed from images: coverage features, prompts; and what the network sees of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from fidal.data.benchmark import Benchmark, Manifest, Source
 from fidal.data.embeddings import read_embeddings
+from fidal.data.prompts import AnyPrompts
 from fidal.encoders import ENCODERS
 from fidal.encoders.base import Encoder
 from fidal.encoders.cache import embed
@@ -31,6 +32,11 @@ class Covered(Source):
         default="images",
         description="what the network sees: images, or the coverage features (linear probe)",
     )
+    prompts: AnyPrompts | None = Field(
+        default=None,
+        description="sentences that OpenPath compares images with: fedisic, fedcamelyon, fedembed "
+        "or a TOML file; a table to say where BiomedCLIP's weights are",
+    )
 
     @model_validator(mode="after")
     def _one_origin_of_coverage(self) -> Self:
@@ -42,11 +48,18 @@ class Covered(Source):
 
     def covered(self, manifest: Manifest, pixels: NDArray[np.uint8], cache: Path) -> Benchmark:
         """The benchmark of these images."""
-        coverage = self._coverage(manifest.ids, pixels, cache)
+        ids = manifest.ids
+        coverage = self._coverage(ids, pixels, cache)
+        prompts = None if self.prompts is None else self.prompts.scores(ids, pixels, cache)
         if self.view == "embeddings":
             assert coverage is not None
-            return Benchmark(self.name, manifest, coverage, coverage)
-        return Benchmark(self.name, manifest, pixels, coverage)
+            return Benchmark(self.name, manifest, coverage, coverage, prompts)
+        return Benchmark(self.name, manifest, pixels, coverage, prompts)
+
+    def bare(self) -> Self:
+        """See the base class."""
+        none = {"view": "images", "embeddings": None, "encoder": None, "prompts": None}
+        return self.model_copy(update=none)
 
     def _coverage(
         self, ids: Sequence[str], pixels: NDArray[np.uint8], cache: Path

@@ -60,6 +60,4 @@ def open_album(config: Mapping[str, JsonValue], cache: Path) -> Album:
     """The benchmark of a run's configuration, as pictures even if the run saw vectors of them."""
     source: Any = by_name("benchmark", BENCHMARKS)(config["benchmark"])
     assert isinstance(source, Source)
-    if getattr(source, "view", "images") != "images":
-        source = source.model_copy(update={"view": "images"})
-    return Album(source.load(cache))
+    return Album(source.bare().load(cache))
