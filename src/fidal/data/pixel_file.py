@@ -87,7 +87,7 @@ class PixelFile:
         kept = sorted(self.digests)
         if gaps and not self.gaps:
             self.gaps = dict(gaps)
-            notes: list[JsonValue] = [[row, why] for row, why in gaps.items()]
+            notes: list[JsonValue] = [[row, self._prints[row], why] for row, why in gaps.items()]
             append(self._journal, {"gaps": notes})
         with writing(self.target), self._part.open("r+b") as file:
             self._close_gaps(file, kept)
@@ -109,15 +109,19 @@ class PixelFile:
         if self.target.exists() and not self._part.exists():
             self.target.replace(self._part)  # Its maker was killed before it could forget.
         made: dict[int, tuple[str, str]] = {}
+        gaps: dict[int, tuple[str, str]] = {}
         for line in read(self._journal):
             notes: Any = line
             made |= {row: (print_, what) for row, print_, what in notes.get("made", ())}
-            self.gaps |= dict(notes.get("gaps", ()))
+            gaps |= {row: (print_, why) for row, print_, why in notes.get("gaps", ())}
+        self.digests, self.gaps = self._still(made), self._still(gaps)
+        if gaps and len(self.digests) + len(self.gaps) != len(self._prints):
+            self.digests, self.gaps = {}, {}  # Images have moved already, and others are asked for.
+
+    def _still(self, noted: Mapping[int, tuple[str, str]]) -> dict[int, str]:
+        """What was noted of rows whose print is as it was."""
         known = dict(enumerate(self._prints))
-        valid = {row: what for row, (print_, what) in made.items() if known.get(row) == print_}
-        if self.gaps and len(valid) + len(self.gaps) != len(known):
-            self.gaps, valid = {}, {}  # Images have moved already, and others are asked for.
-        self.digests = valid
+        return {row: what for row, (print_, what) in noted.items() if known.get(row) == print_}
 
     def _make_room(self) -> None:
         folder, needed = self.target.parent, len(self.pending) * self._size

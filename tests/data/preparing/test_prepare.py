@@ -149,6 +149,11 @@ def test_a_site_that_quarantine_leaves_without_training_images(
         (folder / "images" / name).write_bytes(b"")
     with pytest.raises(ValueError, match="site 'east' has 1 test images and none to train on"):
         prepare(Made(), Made().collect([folder]), tmp_path / "out", quarantine=True)
+    files(tmp_path / "again")
+    (tmp_path / "again/images/b.png").replace(folder / "images/b.png")
+    SEEN.clear()
+    prepare(Made(), Made().collect([folder]), tmp_path / "out", quarantine=True)
+    assert sorted(SEEN) == ["a.png", "b.png"]
 
 
 def test_a_patient_on_both_sides_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -57,7 +57,10 @@ def prepare(
         file = PixelFile(out / PIXELS, PIXELS, prints, render.shape)
         gaps = fill(file, files, render, told)
         _refuse(out, {images[row]: why for row, why in gaps.items()}, len(images), quarantine)
-        _write_manifest(manifest, file.finish(gaps), file.digests, out)
+        kept = _with_digests(manifest, file.digests)
+        check_sites(kept, out / MANIFEST)
+        file.finish(gaps)
+        write_manifest(kept, out / MANIFEST)
         record = Record(
             benchmark=collector.name,
             settings=collector.model_dump(mode="json"),
@@ -130,15 +133,12 @@ def _refuse(out: Path, unreadable: Mapping[str, str], n: int, quarantine: bool) 
         )
 
 
-def _write_manifest(
-    manifest: Manifest, rows: list[int], digests: Mapping[int, str], out: Path
-) -> None:
-    """The rows that have pixels, each with the digest of its own."""
+def _with_digests(manifest: Manifest, digests: Mapping[int, str]) -> Manifest:
+    """The rows that have pixels, in the order of the pixel file, each with a digest of its own."""
+    rows = sorted(digests)
     kept = take(manifest, np.array(rows, dtype=np.int64))
     pixels = np.array([digests[row] for row in rows])
-    kept = replace(kept, columns={**kept.columns, "pixels": pixels})
-    check_sites(kept, out / MANIFEST)
-    write_manifest(kept, out / MANIFEST)
+    return replace(kept, columns={**kept.columns, "pixels": pixels})
 
 
 def _quarantined(manifest: Manifest, row: int, why: str) -> Quarantined:
