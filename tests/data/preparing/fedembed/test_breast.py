@@ -110,10 +110,17 @@ def test_an_image_of_nothing() -> None:
         Breast(16, 12)(png(np.full((16, 12), 5, np.uint8)))
 
 
-def test_an_error_does_not_say_where_the_file_lies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_error_does_not_say_where_the_file_lies_a_warning_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "10000258.png"
+    path.write_bytes(png(np.zeros((16, 12), np.uint8)))
+    with pytest.raises(ValueError, match="no pixel is brighter") as error:
+        Breast(16, 12)(path)
+    assert "10000258" not in str(error.value)
+    assert f"{path}: no pixel is brighter than 5" in caplog.text
+    with pytest.raises(ValueError, match=r"^the file can't be read: No such file or directory$"):
+        Breast(16, 12)(tmp_path / "10000259.png")
     path.write_bytes(png(np.full((16, 12), 50, np.uint8)))
 
     def forbid(*_: object, **__: object) -> None:

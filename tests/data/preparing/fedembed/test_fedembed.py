@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fidal.data import BENCHMARKS
 from fidal.data.benchmark import DataAbsent
+from fidal.data.prepared import FedEmbed
+from fidal.data.preparing import COLLECTORS
 from fidal.data.preparing.collected import Collected
 from fidal.data.preparing.fedembed import FedEmbedCollector
 from fidal.data.preparing.fedembed.breast import Breast
@@ -163,7 +166,7 @@ def test_the_precedence_is_a_field(png: Path) -> None:
     assert not changed[~several].any()
     np.testing.assert_array_equal(ours.manifest.label, theirs.manifest.label)
     for wrong in (order[1:], (*order, "circle"), ("circle",) * 5):
-        with pytest.raises(ValueError, match="precedence must name each of implant, devices"):
+        with pytest.raises(ValueError, match="must name each of implant, devices"):
             collector(precedence=wrong)
 
 
@@ -231,7 +234,10 @@ def test_pixels_and_manifest_of_a_prepared_folder(tmp_path: Path, png: Path) -> 
     collected = made.collect([png])
     record = prepare(made, collected, tmp_path / "out")
     assert record.shape == (64, 48, 1)
-    pixels = np.load(tmp_path / "out/pixels.npy", mmap_mode="r")
+    benchmark = FedEmbed(root=tmp_path / "out").load(tmp_path / "cache")
+    assert benchmark.manifest.ids == collected.manifest.ids
+    np.testing.assert_array_equal(benchmark.manifest.label, collected.manifest.label)
+    pixels = benchmark.inputs
     assert pixels.shape == (len(collected.files), 64, 48, 1)
     for row in (0, 50, -1):
         values = (np.asarray(Image.open(collected.files[row])) >> 8).astype(np.uint8)
@@ -270,3 +276,8 @@ def test_nothing_of_a_header_is_handed_on_or_written(
     for row in tables.metadata:
         words |= {row["empi_anon"], row["acc_anon"], name_of(row), row["SeriesDescription"]}
     assert not {word for word in words if any(word in text for text in told)}
+
+
+def test_it_is_prepared_and_run_under_one_name() -> None:
+    assert COLLECTORS["fedembed"] is FedEmbedCollector
+    assert BENCHMARKS["fedembed"] is FedEmbed

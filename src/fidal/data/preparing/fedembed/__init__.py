@@ -8,9 +8,9 @@ column "image" are pseudonyms.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator
 
 from fidal.data.preparing.collected import Collected, Collector
 from fidal.data.preparing.fedembed.artefacts import Annotator, read_artefacts
@@ -72,11 +72,12 @@ class FedEmbedCollector(Collector):
         "for EMBED's numbers are pseudonyms already",
     )
 
-    @model_validator(mode="after")
-    def _every_artefact_once(self) -> Self:
-        if sorted(self.precedence) != sorted(ARTEFACTS):
-            raise ValueError(f"precedence must name each of {', '.join(ARTEFACTS)} once")
-        return self
+    @field_validator("precedence")
+    @classmethod
+    def _every_artefact_once(cls, precedence: tuple[Artefact, ...]) -> tuple[Artefact, ...]:
+        if sorted(precedence) != sorted(ARTEFACTS):
+            raise ValueError(f"must name each of {', '.join(ARTEFACTS)} once")
+        return precedence
 
     def collect(self, folders: Sequence[Path]) -> Collected:
         """The mammograms of the four scanners, without those of validation patients."""

@@ -7,6 +7,7 @@ stays. Then height x width, without regard to the aspect, bilinear with antialia
 16-bit PNG files lose their low byte, as in the source's reader.
 """
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,8 @@ from scipy import ndimage
 from fidal.data import dicom
 from fidal.data.picture import RULE as PICTURE_RULE
 from fidal.data.picture import load
+
+log = logging.getLogger(__name__)
 
 RULE: Final = 1
 """To be raised when this file changes what it makes of the same image."""
@@ -44,14 +47,23 @@ class Breast:
         return f"breast {RULE}.{PICTURE_RULE}.{dicom.RULE} {self}"
 
     def __call__(self, origin: Path | bytes) -> NDArray[np.uint8]:
-        """The breast: height x width x 1. An error says nothing of where the file lies, for its
-        path may name a patient and errors are kept."""
+        """The breast: height x width x 1.
+
+        Errors are kept beside the pixels, and a path may name a patient: so none says where the
+        file lies. The person who runs this is told, in a warning.
+        """
         try:
-            gray = np.asarray(load(origin, bits=16).convert("L"))
-        except OSError as error:
-            if error.filename is None:
-                raise
-            raise ValueError(f"the file can't be read: {error.strerror}") from None
+            return self._rendered(origin)
+        except Exception as error:
+            why = getattr(error, "strerror", None) or str(error)
+            if isinstance(origin, Path):
+                log.warning("%s: %s", origin, why)
+            if getattr(error, "filename", None):
+                raise ValueError(f"the file can't be read: {why}") from None
+            raise
+
+    def _rendered(self, origin: Path | bytes) -> NDArray[np.uint8]:
+        gray = np.asarray(load(origin, bits=16).convert("L"))
         breast = Image.fromarray(extract_breast(gray))
         small = breast.resize((self.width, self.height), Image.Resampling.BILINEAR)
         return np.asarray(small)[:, :, None]
