@@ -10,7 +10,7 @@ import torch
 
 from fidal.data.benchmark import Benchmark
 from fidal.data.sites import site_data
-from fidal.experiment.before import check_labels, check_ledger, check_needs
+from fidal.experiment.before import check_labels, check_ledger, check_needs, needed
 from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import KEY, rows_of
@@ -58,7 +58,8 @@ class Run:
                 self._go_on(state, cache, told)
 
     def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
-        benchmark = self.experiment.benchmark.load(cache)
+        source = needed(self.experiment.benchmark, self.experiment.strategy)
+        benchmark = source.load(cache)
         check_needs(self.experiment.strategy, benchmark)
         sites = self._sites(benchmark)
         with ExitStack() as ending:
