@@ -4,6 +4,7 @@ config.json          the resolved configuration
 versions.json        of fidal, Python and the libraries, when the run began
 lock                 held by the process that is at work on the run
 failures.jsonl       why it failed, see standing.py; not there if it never did
+log.txt              what its process in a sweep printed; not there if that was nothing
 rounds.jsonl         the result rows, see records.py
 timings.jsonl        seconds and peak memory of each request; the only file that differs
                      between two runs of one configuration
@@ -52,6 +53,11 @@ class RunFolder:
     def failures(self) -> Path:
         """Why it failed."""
         return self.path / "failures.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """What its process printed."""
+        return self.path / "log.txt"
 
     @property
     def state(self) -> Path:

@@ -40,8 +40,7 @@ def conduct(
             while waiting and crew.slot is not None:
                 experiment = waiting.popleft()
                 environment = share(crew.slot, calling.jobs, machine, devices)
-                log = home.log(experiment)
-                order = Order(experiment, home.run(experiment), cache, log, environment)
+                order = Order(experiment, home.run(experiment), cache, environment)
                 start = _prepared(order, calling.retry)
                 if isinstance(start, Began):
                     crew.hire(order)

@@ -82,11 +82,9 @@ class Crew:
         member.ear.close()
         self._members.remove(member)
         self._free.append(member.slot)
-        log = member.order.log
-        with suppress(OSError):  # somebody else's, or not empty
-            if log.stat().st_size == 0:
-                log.unlink()
-            log.parent.rmdir()
+        with suppress(FileNotFoundError):
+            if member.order.folder.log.stat().st_size == 0:
+                member.order.folder.log.unlink()
 
 
 def _heard(member: Member) -> Word:
@@ -100,7 +98,7 @@ def _heard(member: Member) -> Word:
 
 def _died(member: Member) -> Failure:
     code = member.process.exitcode or 0
-    printed = _tail(member.order.log)
+    printed = _tail(member.order.folder.log)
     if code >= 0:
         return Failure("died", f"its process ended with code {code} in the middle", printed)
     name = signal.Signals(-code).name

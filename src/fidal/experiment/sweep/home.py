@@ -2,7 +2,6 @@
 
 sweep.json      whose folder it is
 RUN/            one folder per run, see experiment/folder.py
-logs/RUN.txt    what the run's process printed, if it printed anything
 """
 
 import json
@@ -23,10 +22,6 @@ class Home:
     def run(self, experiment: Experiment) -> RunFolder:
         """The run's own."""
         return RunFolder(self.path / experiment.run_name)
-
-    def log(self, experiment: Experiment) -> Path:
-        """What its process prints."""
-        return self.path / "logs" / f"{experiment.run_name}.txt"
 
     def claim(self, name: str) -> None:
         """Make the folder the sweep's, or find that it is.

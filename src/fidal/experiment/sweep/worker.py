@@ -37,13 +37,11 @@ Word = tuple[Phase, int, int, int] | Failure | str
 
 @dataclass(frozen=True)
 class Order:
-    """One run to be done."""
+    """One run to be done, in a folder that is there."""
 
     experiment: Experiment
     folder: RunFolder
     cache: Path
-    log: Path
-    """Gets what the process prints."""
     environment: Mapping[str, str]
 
 
@@ -100,8 +98,7 @@ def _move_in(order: Order) -> None:
         threads = int(order.environment["OMP_NUM_THREADS"])
         torch.set_num_threads(threads)
         threadpool_limits(threads)
-    order.log.parent.mkdir(parents=True, exist_ok=True)
-    log = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    log = os.open(order.folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     for stream in (1, 2):
         os.dup2(log, stream)
     os.close(log)
