@@ -363,5 +363,5 @@ def test_a_file_system_without_locks_is_refused(
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with pytest.raises(StateError, match="has no locks .*another disk"), hold(tmp_path):
+    with pytest.raises(StateError, match=r"has no locks .*another disk"), hold(tmp_path):
         pass

@@ -183,14 +183,11 @@ def test_a_sweep_that_is_closed_ends_its_processes_and_the_next_one_goes_on(
     experiments, expected = whole
     home = tmp_path / "home"
 
-    class Enough(Exception):
-        pass
-
     def stop(event: Event) -> None:
         if isinstance(event, Went) and event.round == 1:
-            raise Enough
+            raise KeyboardInterrupt
 
-    with pytest.raises(Enough):
+    with pytest.raises(KeyboardInterrupt):
         sweep(experiments, home, stop, jobs=2)
     assert not workers()
     cut = [standing(each, RunFolder(home / each.run_name)) for each in experiments]
