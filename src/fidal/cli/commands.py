@@ -8,6 +8,7 @@ from rich.console import Console
 from fidal.cli.demo import demo, report
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.options import Config, Json, Settings, experiments_of
+from fidal.cli.pilot import pilot
 from fidal.cli.single import resume, run
 from fidal.cli.sweep import sweep
 
@@ -21,6 +22,7 @@ app.command()(demo)
 app.command()(run)
 app.command()(resume)
 app.command()(sweep)
+app.command()(pilot)
 app.command()(report)
 
 
