@@ -71,9 +71,9 @@ def _show(console: Console, sites: Sequence[SiteTrials], found: Sequence[Recomme
     print_table(console, *auroc_lines(sites))
     if found:
         _picture(sites, found[0])
-    else:
+    if not any(each.basis == "labels" for each in found):
         print(
-            "\nNo site has ten labelled ID images, so no gate can be judged: label more, at random"
+            "\nNo site has ten labelled ID images, so none can judge a gate: label more, at random"
         )
     for each in found:
         _say(each)

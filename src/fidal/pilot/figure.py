@@ -86,7 +86,7 @@ def _histogram(axes: Axes, site: SiteTrials, chosen: Recommendation) -> None:
 
 def _ticks(axes: Axes, at: Floats, colour: str, height: float) -> None:
     """The labelled images below the axis; cross-fitted scores may lie beyond those of the pool."""
-    axes.plot(
+    (line,) = axes.plot(
         np.clip(at, 0, 1),
         np.full(len(at), height),
         color=colour,
@@ -97,13 +97,14 @@ def _ticks(axes: Axes, at: Floats, colour: str, height: float) -> None:
         clip_on=False,
         transform=axes.get_xaxis_transform(),
     )
+    line.set_in_layout(False)
 
 
 def _bars(part: SubFigure, sites: Sequence[SiteTrials], chosen: Recommendation) -> None:
     """As in Figure 4: one pair of bars per site and threshold, with the mean over sites."""
     axes = part.subplots()
     basis: Basis = "truth" if sites[0].pool.foreign is not None else "labels"
-    width = 0.8 / len(sites)
+    width, deepest = 0.8 / len(sites), 50.0
     for place, threshold in enumerate(THRESHOLDS):
         for number, site in enumerate(sites):
             trial = _trial(site, chosen.score.density, threshold)
@@ -113,14 +114,17 @@ def _bars(part: SubFigure, sites: Sequence[SiteTrials], chosen: Recommendation) 
             x = place - 0.4 + (number + 0.5) * width
             if rates.outliers:
                 axes.bar(x, 100 * rates.caught / rates.outliers, 0.9 * width, color=OOD, alpha=0.8)
-            axes.bar(x, -100 * rates.lost / max(1, rates.inside), 0.9 * width, color=ID, alpha=0.8)
+            lost = 100 * rates.lost / max(1, rates.inside)
+            axes.bar(x, -lost, 0.9 * width, color=ID, alpha=0.8)
+            deepest = max(deepest, lost)
     for score in scores(sites, basis):
         if score.density == chosen.score.density:
             _, place = _place(score)
             axes.text(place, 108, pair(score), ha="center", va="bottom", size=6.5)
     axes.axhline(0, color="black", lw=0.6)
-    axes.set_ylim(-60, 130)
-    axes.set_yticks([-50, 0, 50, 100], ["50", "0", "50", "100"])
+    axes.set_ylim(-deepest - 10, 130)
+    axes.set_yticks([-100, -50, 0, 50, 100][deepest <= 50 :])
+    axes.yaxis.set_major_formatter(lambda share, place: f"{abs(share):g}")
     axes.set_xticks(range(len(THRESHOLDS)), list(THRESHOLDS))
     axes.grid(False, axis="x")
     axes.set_ylabel("ID lost | OOD caught (%)")
