@@ -75,12 +75,12 @@ def sync_folder(folder: Path) -> None:
 def hold(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """The folder for this process alone, in its turn with `wait`; else `Busy` if it is held.
 
-    A lock on the file `lock` in it, which ends with its holder, killed or not. It is a file open
+    A lock on the file `.lock` in it, which ends with its holder, killed or not. It is a file open
     for writing because Linux asks an NFS server for such a lock only: that of a folder would hold
     between the processes of one machine and not between machines. Where a share is mounted with
     local locks (`nolock`, `local_lock=flock`) it does not, and nobody can find that out.
     """
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -62,7 +62,7 @@ def test_what_a_killed_run_left_unfinished_is_cleared_away(folder: RunFolder) ->
     folder.claim(EXPERIMENT)
     folder.site("a")
     left = {path.name for path in contents(folder.path)}
-    assert left == {"config.json", "versions.json", "lock"}
+    assert left == {"config.json", "versions.json", ".lock"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from fidal.cli import convert, data
 from fidal.cli.demo import demo, report
+from fidal.cli.embed import embed
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.options import Config, Json, Settings, experiments_of
 from fidal.cli.pilot import pilot
@@ -24,12 +26,16 @@ app.command()(resume)
 app.command()(sweep)
 app.command()(pilot)
 app.command()(report)
+app.command()(embed)
+app.add_typer(convert.app, name="encoders")
+app.add_typer(data.app, name="data")
 
 
 @app.command("list")
 def list_(
     what: Annotated[
-        Literal["strategies", "benchmarks", "encoders", "gates"], typer.Argument(help="which")
+        Literal["strategies", "benchmarks", "preparations", "encoders", "gates"],
+        typer.Argument(help="which; a preparation's fields are for `fidal data prepare --set`"),
     ],
     as_json: Json = False,
 ) -> None:

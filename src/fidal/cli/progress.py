@@ -1,6 +1,6 @@
-"""Progress of one run: a bar on a terminal, plain lines elsewhere, nothing under --json."""
+"""Progress: bars on a terminal, plain lines elsewhere, nothing under --json."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -16,6 +16,27 @@ from rich.progress import (
 from fidal.experiment.config import Experiment
 from fidal.experiment.run import Told
 from fidal.federation.coordinator import Phase
+
+
+@contextmanager
+def counting(console: Console, what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """What is to be told (done, of how many); elsewhere than on a terminal a line per tenth."""
+    if quiet:
+        yield lambda done, n: None
+    elif console.is_terminal:
+        with _bars(console) as bars:
+            bar = bars.add_task(what, total=None)
+            yield lambda done, n: bars.update(bar, completed=done, total=n)
+    else:
+        said = -1
+
+        def told(done: int, n: int) -> None:
+            nonlocal said
+            if 10 * done // max(1, n) > said:
+                said = 10 * done // max(1, n)
+                console.print(f"{done:,} of {n:,} {what}", highlight=False)
+
+        yield told
 
 
 @contextmanager

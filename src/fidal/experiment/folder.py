@@ -2,7 +2,7 @@
 
 config.json          the resolved configuration
 versions.json        of fidal, Python and the libraries, when the run began
-lock                 held by the process that is at work on the run
+.lock                held by the process that is at work on the run
 failures.jsonl       why it failed, see standing.py; not there if it never did
 log.txt              what its process in a sweep printed; not there if that was nothing
 rounds.jsonl         the result rows, see records.py
@@ -78,7 +78,7 @@ class RunFolder:
         """
         self.path.mkdir(parents=True, exist_ok=True)
         # A run that was killed at birth has left its lock and its versions, and no more.
-        own = {*self.path.glob(".*.tmp"), self.path / "lock", self.path / "versions.json"}
+        own = {*self.path.glob(".*.tmp"), self.path / ".lock", self.path / "versions.json"}
         if not (self.path / "config.json").exists() and set(self.path.iterdir()) - own:
             raise ConfigError(f"{self.path} holds files that are not a run's; name another folder")
         with hold(self.path):

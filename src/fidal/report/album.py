@@ -43,7 +43,8 @@ class Album:
         row = self._rows.get(sample)
         if row is None or self.benchmark.inputs.ndim != 4:
             return None
-        return np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+        image = np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+        return np.broadcast_to(image, (*image.shape[:2], 3))
 
     def coverage(self, sample: str) -> Floats | None:
         """g(x) of the frozen encoder."""
@@ -59,6 +60,4 @@ def open_album(config: Mapping[str, JsonValue], cache: Path) -> Album:
     """The benchmark of a run's configuration, as pictures even if the run saw vectors of them."""
     source: Any = by_name("benchmark", BENCHMARKS)(config["benchmark"])
     assert isinstance(source, Source)
-    if getattr(source, "view", "images") != "images":
-        source = source.model_copy(update={"view": "images"})
-    return Album(source.load(cache))
+    return Album(source.bare().load(cache))
