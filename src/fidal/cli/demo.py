@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from fidal.cli.progress import listening
-from fidal.cli.summary import print_summary
-from fidal.experiment.sweep import expand, run_all
+from fidal.cli.sweep import run_sweep
+from fidal.experiment.sweep import expand
+from fidal.experiment.sweep.calling import Calling
+from fidal.experiment.sweep.home import Home
+from fidal.experiment.sweep.shares import cores
 from fidal.report.html import write_report
 
 
@@ -19,20 +20,13 @@ def demo(
     cache: Annotated[Path, typer.Option(help="drawings and embeddings")] = Path("cache"),
 ) -> None:
     """Four strategies on four drawn clinics, and a page that compares them: about two minutes."""
-    console = Console()
-    table = tomllib.loads(files("fidal.experiment").joinpath("demo.toml").read_text())
-    experiments = expand(table)
-    console.print("drawing four clinics, once ...", highlight=False)
-    experiments[0].benchmark.load(cache)
-    with listening(console, len(experiments), quiet=False) as listener:
-        outcomes = run_all(experiments, out, cache, listener)
-    failed = [f"{o.run.experiment.strategy.name}: {o.error}" for o in outcomes if o.error]
-    if failed:
-        raise ValueError("; ".join(failed))
-    folders = [o.run.folder for o in outcomes]
-    page = write_report([folder.path for folder in folders], out / "report", cache)
-    print_summary(console, folders, as_json=False)
-    console.print(f"The page: {page.resolve()}", soft_wrap=True, highlight=False)
+    experiments = expand(tomllib.loads(files("fidal.experiment").joinpath("demo.toml").read_text()))
+    jobs = min(cores(), len(experiments))
+    code = run_sweep("demo", experiments, Home(out), cache, Calling(jobs=jobs))
+    if code:
+        raise typer.Exit(code)
+    page = write_report([Home(out).run(each).path for each in experiments], out / "report", cache)
+    print(f"The page: {page.resolve()}")
 
 
 def report(
