@@ -87,7 +87,7 @@ def test_absent_images_are_said_and_the_rest_stands(tmp_path: Path) -> None:
     line = '{"schema":1,"round":1,"ids":["a"],"answers":[0],"scores":{},"notes":[],"terms":{}}\n'
     (site / "queries.jsonl").write_text(line)
     text = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache").read_text()
-    assert "no images are shown" in text and "gone.csv" in text
+    assert "nothing is shown of single images" in text and "gone.csv" in text
     assert "Accuracy against OOD queried" in text
 
 
@@ -97,7 +97,7 @@ def test_two_settings_stand_side_by_side_and_apart(tmp_path: Path) -> None:
     page = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache")
     text = page.read_text()
     assert "All settings of phantom" in text
-    assert (page.parent / "figures" / "all-settings-of-phantom-settings-radar.png").exists()
+    assert (page.parent / "figures" / "all-settings-of-phantom-settings-radar-budget.png").exists()
     assert re.findall(r'data-hides="study" value="([^"]+)"', text) == [
         "phantom-budget-50",
         "phantom-budget-100",

@@ -19,9 +19,6 @@ from fidal.rows import read
 from fidal.storage import StateError, load_state
 from fidal.strategies import STRATEGIES
 
-NOT_SETTING = ("name", "seed", "strategy")
-"""Fields of a configuration in which comparable runs may differ."""
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -115,7 +112,7 @@ def _weight_bytes(file: Path) -> int:
 def _studies(runs: Sequence[RunRows], notices: list[str]) -> tuple[Study, ...]:
     by_setting: dict[str, list[RunRows]] = {}
     for run in runs:
-        key = json.dumps([_setting(run), list(run.classes)], sort_keys=True)
+        key = json.dumps([run.setting, list(run.classes)], sort_keys=True)
         by_setting.setdefault(key, []).append(run)
     groups = list(by_setting.values())
     named = zip(_names([group[0] for group in groups]), groups, strict=True)
@@ -153,7 +150,7 @@ def _names(first: Sequence[RunRows]) -> list[str]:
     names = []
     for run in first:
         same = [other for other in first if _benchmark(other) == _benchmark(run)]
-        texts = label_all([_setting(other) for other in same])
+        texts = label_all([other.setting for other in same])
         text = texts[same.index(run)]
         names.append(f"{_benchmark(run)} ({text})" if text else _benchmark(run))
     return names
@@ -163,10 +160,6 @@ def _natural(name: str) -> list[tuple[float, str]]:
     """A key by which `budget=50` comes before `budget=150`."""
     parts = re.split(r"(\d+(?:\.\d+)?)", name)
     return [(float(p), "") if p[:1].isdigit() else (-1.0, p) for p in parts]
-
-
-def _setting(run: RunRows) -> dict[str, JsonValue]:
-    return {key: value for key, value in run.config.items() if key not in NOT_SETTING}
 
 
 def _strategy(config: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -184,9 +184,15 @@ def mark(look: Look, size: float) -> dict[str, Any]:
     }
 
 
-def panels(figure: Figure, rows: int, columns: int, count: int, sharey: bool = False) -> list[Axes]:
+def panels(
+    figure: Figure, rows: int, columns: int, count: int, share: bool = False, sharey: bool = False
+) -> list[Axes]:
     """The first `count` panels of a grid, row by row; the others are not there."""
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=sharey).ravel().tolist()
+    grid = (
+        figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share or sharey)
+        .ravel()
+        .tolist()
+    )
     for axes in grid[count:]:
         axes.remove()
     return list(grid[:count])
@@ -196,6 +202,13 @@ def rounds_along(axes: Axes, most: int) -> None:
     """AL rounds on the x-axis, R0, R1, ...: at most so many of them written."""
     axes.xaxis.set_major_locator(MaxNLocator(most, integer=True))
     axes.xaxis.set_major_formatter("R{x:.0f}")
+
+
+def side_colour(points: float) -> str:
+    """Blue where the reference leads, red where it trails, grey where neither can be told."""
+    if not abs(points) >= 0.05:
+        return GREY
+    return ID if points > 0 else OOD
 
 
 def signed(points: float) -> str:
