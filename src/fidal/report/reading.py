@@ -138,7 +138,8 @@ def _study(name: str, runs: Sequence[RunRows], notices: list[str]) -> Study:
         for run, method in zip(own, methods, strict=True):
             if (method, run.seed) in named:
                 who = f"{method}, seed {run.seed}"
-                notices.append(f"Left out: {run.folder.name}: {who} is there twice")
+                kept = named[method, run.seed].folder
+                notices.append(f"Left out: {run.folder}: {who} is there twice (shown: {kept})")
             else:
                 named[method, run.seed] = replace(run, method=method)
     methods = list(ordered({method for method, _ in named}))

@@ -76,8 +76,8 @@ def subgroups(study: Study, album: Album) -> tuple[Subgroup, ...]:
 def groups_of(manifest: Manifest) -> Iterator[tuple[str, str, Numbers]]:
     """Column, value and rows of the manifest: the test images that have a class.
 
-    Left out: columns in which all images are alike or nearly all differ, and those that only tell
-    the class over again.
+    Left out: columns in which all images are alike or nearly all differ, and those that the class
+    tells already.
     """
     rows = np.flatnonzero((manifest.split == TEST) & (manifest.label >= 0))
     for column, every in manifest.columns.items():
@@ -85,9 +85,9 @@ def groups_of(manifest: Manifest) -> Iterator[tuple[str, str, Numbers]]:
         values = sorted(set(words.tolist()), key=_place)
         if not 2 <= len(values) <= MOST:
             continue
-        groups = {value: rows[words == value] for value in values}
-        if any(len(np.unique(manifest.label[own])) > 1 for own in groups.values()):
-            yield from ((column, value, own) for value, own in groups.items())
+        labels = manifest.label[rows]
+        if any(len(np.unique(words[labels == label])) > 1 for label in np.unique(labels)):
+            yield from ((column, value, rows[words == value]) for value in values)
 
 
 def banded(words: Words) -> Words:

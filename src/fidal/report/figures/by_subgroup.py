@@ -7,9 +7,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fidal.report.comparing import reference
 from fidal.report.figures.legend import legend_below, who
 from fidal.report.frame import Study
-from fidal.report.style import GREY, TWO_COLUMNS, figure, mark, styled, tag
+from fidal.report.style import GREY, TWO_COLUMNS, across, figure, mark, styled, tag
 from fidal.report.subgroups import FEW, Subgroup
 
 TITLE: Final = "Results by subgroup"
@@ -19,7 +20,6 @@ CAPTION: Final = (
     f"images; grey: fewer than {FEW}, where a score is mostly chance. Groups that hold other "
     "classes have another task."
 )
-ACROSS: Final = 3
 
 
 @styled
@@ -29,11 +29,11 @@ def draw(study: Study, groups: Sequence[Subgroup]) -> Figure | None:
         return None
     columns = list(dict.fromkeys(group.column for group in groups))
     own = {column: [g for g in groups if g.column == column] for column in columns}
-    across = min(ACROSS, len(columns))
-    rows = -(-len(columns) // across)
+    wide = across(len(columns))
+    rows = -(-len(columns) // wide)
     tallest = max(len(each) for each in own.values())
     made = figure(TWO_COLUMNS, rows * (0.6 + 0.22 * tallest) + 0.4)
-    grid = made.subplots(rows, across, squeeze=False, sharex=True).ravel().tolist()
+    grid = made.subplots(rows, wide, squeeze=False, sharex=True).ravel().tolist()
     for axes, column in zip(grid, columns, strict=False):
         _panel(axes, study, own[column])
         axes.set_title(column)
@@ -52,7 +52,7 @@ def _panel(axes: Axes, study: Study, groups: Sequence[Subgroup]) -> None:
         artists: list[Artist] = [
             *axes.plot(means, rows, label=look.label, zorder=3, **mark(look, 1.3))
         ]
-        if look.marker == "*":
+        if method == reference(study):
             std = [100 * s.std if s.seeds > 1 else 0.0 for s in spreads]
             bars = axes.errorbar(
                 means, rows, xerr=std, fmt="none", ecolor=look.colour, elinewidth=0.7

@@ -21,6 +21,9 @@ CAPTION: Final = (
     "per site from top to bottom, and the mean over sites in numbers. The rule that ran is in bold."
 )
 
+TRACK: Final = "#F0F0F0"
+"""Behind a bar, so that a bar of 0 % has its place too."""
+
 
 @styled
 def draw(gate: GateStudy | None) -> Figure | None:
@@ -33,8 +36,10 @@ def draw(gate: GateStudy | None) -> Figure | None:
     below = made.add_subplot(grid[1, 0], sharex=above)
     _histogram(above, gate)
     _bands(below, gate)
-    for column, (name, colour) in enumerate((("caught", OOD), ("lost", ID)), start=1):
-        _bars(made.add_subplot(grid[:, column]), gate, name, colour)
+    caught, lost = (made.add_subplot(grid[:, column]) for column in (1, 2))
+    _bars(caught, gate, "caught", OOD)
+    _bars(lost, gate, "lost", ID)
+    lost.set_yticklabels([])
     made.legend(
         handles=[
             Patch(color=ID, alpha=0.55, label="ID"),
@@ -75,13 +80,14 @@ def _bars(axes: Axes, gate: GateStudy, what: str, colour: str) -> None:
         shares = np.array([100 * getattr(ruling, what) for ruling in gate.of(rule)])
         height = 0.78 / len(shares)
         rows = row + height * (np.arange(len(shares)) - (len(shares) - 1) / 2)
+        axes.barh(rows, 100, height=0.85 * height, color=TRACK)
         axes.barh(rows, np.nan_to_num(shares), height=0.85 * height, color=colour)
         if np.isfinite(shares).any():
-            mean, end = float(np.nanmean(shares)), float(np.nanmax(shares))
-            axes.text(end + 2, row, f"{mean:.0f} %", va="center", weight="bold", fontsize=6.5)
+            mean = f"{np.nanmean(shares):.0f} %"
+            axes.text(103, row, mean, va="center", weight="bold", fontsize=6.5)
     _rules(axes, gate)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, 118)
+    axes.set_xlim(0, 122)
     axes.set_xticks([0, 25, 50, 75, 100])
     axes.set_title({"caught": "OOD caught (%)", "lost": "ID lost (%)"}[what])
 

@@ -6,6 +6,7 @@ from typing import Final, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.projections.polar import PolarAxes
 from matplotlib.ticker import MaxNLocator
 
@@ -75,7 +76,7 @@ def draw_spokes(axes: Axes, study: Study) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(4, prune="lower"))
     axes.tick_params(axis="y", labelsize=6, labelcolor=GREY)
     for text in axes.get_yticklabels():
-        text.set_bbox({"facecolor": "white", "alpha": 0.75, "pad": 0.6, "lw": 0})
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
         text.set_zorder(6)
 
 

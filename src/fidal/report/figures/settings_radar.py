@@ -7,7 +7,7 @@ from matplotlib.projections.polar import PolarAxes
 
 from fidal.report.figures.legend import legend_below
 from fidal.report.figures.radar import draw_spokes
-from fidal.report.style import TWO_COLUMNS, figure, styled
+from fidal.report.style import TWO_COLUMNS, across, figure, styled
 from fidal.report.variations import Variation
 
 TITLE: Final = "Recall of each class"
@@ -23,12 +23,12 @@ def draw(line: Variation) -> Figure | None:
     """One radar per study; None below three classes."""
     if len(line.studies[0].classes) < 3:
         return None
-    across = 2 if len(line.studies) in (2, 4) else 3
-    rows = -(-len(line.studies) // across)
-    made = figure(TWO_COLUMNS, (2.9 if across == 2 else 2.5) * rows + 0.4)
+    columns = across(len(line.studies))
+    rows = -(-len(line.studies) // columns)
+    made = figure(TWO_COLUMNS, (2.9 if columns == 2 else 2.15) * rows + 0.3)
     radars = []
     for place, (study, title) in enumerate(zip(line.studies, line.titles, strict=True)):
-        axes = made.add_subplot(rows, across, place + 1, projection="polar")
+        axes = made.add_subplot(rows, columns, place + 1, projection="polar")
         assert isinstance(axes, PolarAxes)
         draw_spokes(axes, study)
         axes.set_title(title, pad=10)

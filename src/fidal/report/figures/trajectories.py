@@ -25,10 +25,10 @@ from fidal.report.style import (
 
 TITLE: Final = "Round by round"
 CAPTION: Final = (
-    "Mean over seeds; the reference and the best other method have a band of ± one standard "
-    "deviation. Numbers: points between these two at that round (blue where the reference leads, "
-    "red where it trails). R0 is the shared random warm-up. Dashed, where there is one: the "
-    "paper’s fully supervised model."
+    "Mean over seeds; the reference and the method that ends best of the others have a band of ± "
+    "one standard deviation. Numbers: points between the reference and the best other at that "
+    "round (blue where it leads, red where it trails). R0 is the shared random warm-up. Dashed, "
+    "where there is one: the paper’s fully supervised model."
 )
 
 SHOWN: Final = 5
