@@ -69,24 +69,20 @@ def gate_study(run: RunRows, album: Album) -> GateStudy | None:
         truth = np.array([album.label(sample) for sample in query.ids])
         if len(truth) == 0 or (truth < OUTLIER).any():
             continue
+        signal = gate.signal(*_pool(warm_up, query, album))
+        if isinstance(signal, str):
+            continue
         site = query.site
-        foreign[site] = truth == OUTLIER
-        pool = _pool(warm_up, query, album)
+        foreign[site], coverage[site] = truth == OUTLIER, signal.G.numpy()
         for rule, threshold in THRESHOLDS.items():
-            one = gate if gate.threshold.name == rule else gate_with(gate, threshold())
-            decision = one.decide(*pool)
+            deployed = gate.threshold.name == rule
+            one = gate if deployed else gate.model_copy(update={"threshold": threshold()})
+            decision = one.judge(signal)
             refused = ~decision.keep.numpy()
-            coverage[site] = decision.weight.double().numpy()
-            cut = decision.diagnosis.cut
-            rulings.append(_ruling(site, rule, cut, refused, foreign[site]))
+            rulings.append(_ruling(site, rule, decision.diagnosis.cut, refused, foreign[site]))
     if not rulings:
         return None
     return GateStudy(gate.density.name, gate.threshold.name, coverage, foreign, tuple(rulings))
-
-
-def gate_with(gate: Gate, threshold: object) -> Gate:
-    """The same gate with another rule."""
-    return gate.model_copy(update={"threshold": threshold})
 
 
 def _pool(warm_up: SiteQuery, query: SiteQuery, album: Album) -> tuple[Tensor, ...]:

@@ -173,7 +173,8 @@ def _subgroups(study: Study, groups: Sequence[Subgroup]) -> Iterator[Finding]:
     widest: tuple[float, Subgroup, Subgroup] | None = None
     for column in dict.fromkeys(group.column for group in groups):
         own = [g for g in groups if g.column == column and not g.few and g.value != NOT_RECORDED]
-        known = [g for g in own if math.isfinite(g.scores[base].mean)]
+        fullest = max((g.classes for g in own), default=0)  # groups of fewer have another task
+        known = [g for g in own if g.classes == fullest and math.isfinite(g.scores[base].mean)]
         if len(known) < 2:
             continue
         low, high = (end(known, key=lambda g: g.scores[base].mean) for end in (min, max))
@@ -188,7 +189,8 @@ def _subgroups(study: Study, groups: Sequence[Subgroup]) -> Iterator[Finding]:
         f"The widest gap between two subgroups is {gap:.1f} points, by {low.column}: "
         f"{100 * low.scores[base].mean:.1f} % for {low.value} ({_many(low.images, 'test image')}), "
         f"{100 * high.scores[base].mean:.1f} % for {high.value} "
-        f"({_many(high.images, 'test image')}). Groups of fewer than {FEW} images are left out.",
+        f"({_many(high.images, 'test image')}). Groups of fewer than {FEW} images "
+        "or of fewer classes are left out.",
     )
 
 

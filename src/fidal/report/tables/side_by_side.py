@@ -23,7 +23,7 @@ def side_by_side(studies: Sequence[Study], at: At) -> Table:
     """One study per benchmark. A method's average is over all of them; it has none where one of
     them lacks it."""
     columns = [Column("Method")]
-    for name in [*(study.name for study in studies), "Average"]:
+    for name in [*(study.benchmark for study in studies), "Average"]:
         columns += [
             Column(f"{name}: score (%)", "high", 100),
             Column(f"{name}: ID purity (%)", "high", 100),
@@ -35,7 +35,7 @@ def side_by_side(studies: Sequence[Study], at: At) -> Table:
     return Table(
         name=f"{at}-round",
         title=f"Side by side at the {at} round",
-        caption=CAPTIONS[at] + SPREAD + note,
+        caption="; ".join(study.name for study in studies) + ". " + CAPTIONS[at] + SPREAD + note,
         columns=tuple(columns),
         lines=tuple(lines),
     )
