@@ -22,14 +22,16 @@ CONFIDENCE: Final = 0.95
 
 
 def best_round(study: Study, method: str) -> int:
-    """Where the mean score is highest, among the rounds that all of the method's seeds have.
+    """Where the mean score is highest, among the queried rounds that all of the method's seeds
+    have; the warm-up, which is no method's, only where there is nothing else.
 
     It is chosen on the test images, as in the paper; the final round is not.
     """
     curve = study.curve(method, study.score())
-    seeds = max(spread.seeds for spread in curve)
-    means = [s.mean if s.seeds == seeds and seeds else -math.inf for s in curve]
-    return int(np.argmax(means))
+    queried = list(study.rounds[1:]) or [0]
+    seeds = max(curve[round].seeds for round in queried)
+    there = [round for round in queried if curve[round].seeds == seeds > 0]
+    return max(there, key=lambda round: curve[round].mean) if there else queried[0]
 
 
 def final_round(study: Study, method: str) -> int:

@@ -55,7 +55,7 @@ def gather(study: Study, albums: Albums, notices: list[str]) -> Extras:
     run = first_run(study)
     try:
         if not any((run.folder / "sites" / site).is_dir() for site in run.sites):
-            return Extras()
+            return NOTHING
         album, features = albums.of(run.config)
         return Extras(
             queries=last_queries(run),
@@ -66,7 +66,7 @@ def gather(study: Study, albums: Albums, notices: list[str]) -> Extras:
         )
     except (StateError, ValueError, OSError) as error:
         notices.append(f"{study.name}: nothing is shown of single images: {error}")
-        return Extras()
+        return NOTHING
 
 
 def first_run(study: Study) -> RunRows:

@@ -84,6 +84,8 @@ class RunRows:
     """R of the configuration."""
     done: bool
     """Ended, which may be before R if all pools were exhausted."""
+    failure: str
+    """Why it ended before its end; empty if it did not fail."""
     weight_bytes: int
     """Size of the network's weights on the wire; 0 if the folder does not hold them."""
 

@@ -23,7 +23,12 @@ def notices_of(study: Study) -> tuple[str, ...]:
 def _unfinished(study: Study) -> Iterator[str]:
     for run in study.runs:
         who = f"{label(run.method)}, seed {run.seed}"
-        if not run.done:
+        if run.failure and not run.done:
+            yield (
+                f"{who} failed after {run.last} of {run.planned} rounds: {run.failure} Its missing "
+                "rounds are left blank."
+            )
+        elif not run.done:
             yield (
                 f"{who} has finished {run.last} of {run.planned} rounds: it is still going, or was "
                 f"cut (go on with `fidal resume {run.folder}`). Its missing rounds are left blank."

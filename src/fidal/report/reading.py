@@ -13,8 +13,8 @@ from safetensors import safe_open
 
 from fidal.report.frame import RunRows, Study, result
 from fidal.report.labels import label_all, label_variants, most_usual
-from fidal.report.notices import notices_of
-from fidal.report.style import ordered
+from fidal.report.notices import notices_of, some
+from fidal.report.style import label, ordered
 from fidal.rows import read
 from fidal.storage import StateError, load_state
 from fidal.strategies import STRATEGIES
@@ -61,6 +61,9 @@ def _read_run(folder: Path) -> RunRows:
     config = _config(folder / "config.json")
     rows_file, times_file = folder / "rounds.jsonl", folder / "timings.jsonl"
     rows = read(rows_file) if rows_file.exists() else []
+    failure = _failure(folder / "failures.jsonl")
+    if not rows and failure:
+        raise ValueError(f"it failed before its first round was finished: {failure}")
     if not rows:
         raise ValueError("it has not finished its first round yet")
     results = tuple(result(row) for row in rows)
@@ -80,6 +83,7 @@ def _read_run(folder: Path) -> RunRows:
         classes=tuple(str(name) for name in classes),
         planned=planned,
         done=last >= planned or _ended_early(folder / "state.safetensors"),
+        failure=failure,
         weight_bytes=_weight_bytes(folder / "state.safetensors"),
     )
 
@@ -93,6 +97,12 @@ def _config(file: Path) -> dict[str, Any]:
     if lacking:
         raise ValueError(f"config.json lacks {', '.join(lacking)}")
     return dict(config)
+
+
+def _failure(file: Path) -> str:
+    """The reason of the last failure; empty if there is none, or the run was begun again since."""
+    rows = read(file) if file.exists() else []
+    return str(rows[-1].get("reason", "")) if rows and rows[-1].get("kind") != "retried" else ""
 
 
 def _ended_early(file: Path) -> bool:
@@ -126,6 +136,7 @@ def _studies(runs: Sequence[RunRows], notices: list[str]) -> tuple[Study, ...]:
 
 def _study(name: str, runs: Sequence[RunRows], notices: list[str]) -> Study:
     named: dict[tuple[str, int], RunRows] = {}
+    doubles: list[str] = []
     usual: list[str] = []
     for strategy in ordered({run.strategy for run in runs}):
         own = [run for run in runs if run.strategy == strategy]
@@ -137,11 +148,16 @@ def _study(name: str, runs: Sequence[RunRows], notices: list[str]) -> Study:
         usual.append(min(methods, key=lambda method: (method != strategy, method)))
         for run, method in zip(own, methods, strict=True):
             if (method, run.seed) in named:
-                who = f"{method}, seed {run.seed}"
-                kept = named[method, run.seed].folder
-                notices.append(f"Left out: {run.folder}: {who} is there twice (shown: {kept})")
+                who = f"{label(method)}, seed {run.seed}"
+                doubles.append(f"{run.folder} ({who})")
             else:
                 named[method, run.seed] = replace(run, method=method)
+    if doubles:
+        what = "a run is" if len(doubles) == 1 else f"{len(doubles)} runs are"
+        notices.append(
+            f"{name}: {what} there twice, with one configuration and seed; the one that was named "
+            f"first is shown. Left out: {some(doubles)}."
+        )
     methods = list(ordered({method for method, _ in named}))
     return Study(name, _benchmark(runs[0]), tuple(named.values()), tuple(methods), tuple(usual))
 

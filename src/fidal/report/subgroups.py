@@ -19,7 +19,7 @@ FEW: Final = 30
 """Test images below which a subgroup's score says little."""
 MOST: Final = 10
 """A column of more values names images, not groups, unless it holds numbers."""
-BANDS: Final = 5
+BANDS: Final = 6
 """Numbers are put into about so many bands of round width."""
 NOT_RECORDED: Final = "not recorded"
 

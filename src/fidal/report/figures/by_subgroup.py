@@ -40,7 +40,7 @@ def draw(study: Study, groups: Sequence[Subgroup]) -> Figure | None:
         axes.set_xlabel(f"{study.score_name} (%)")
     for axes in grid[len(columns) :]:
         axes.remove()
-    legend_below(made, grid[0], 6)
+    legend_below(made, [(grid[0], study)], 6)
     return made
 
 

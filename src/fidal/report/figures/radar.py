@@ -48,7 +48,7 @@ def draw(study: Study) -> Figure | None:
     made = figure(ONE_COLUMN, 3.6)
     axes = made.add_subplot(projection="polar")
     draw_spokes(axes, study)
-    legend_below(made, axes, 3)
+    legend_below(made, [(axes, study)], 3)
     return made
 
 

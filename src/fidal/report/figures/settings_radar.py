@@ -36,5 +36,5 @@ def draw(line: Variation) -> Figure | None:
     widest = max(axes.get_rmax() for axes in radars)
     for axes in radars:
         axes.set_rmax(widest)
-    legend_below(made, made.axes[0], 6)
+    legend_below(made, zip(radars, line.studies, strict=True), 6)
     return made

@@ -30,5 +30,5 @@ def draw(line: Variation) -> Figure:
         axes.set_title(title, pad=ROOM)
     for axes in grid[::columns]:
         axes.set_ylabel(f"{line.studies[0].score_name} (%)")
-    legend_below(made, grid[0], 6)
+    legend_below(made, zip(grid, line.studies, strict=True), 6)
     return made

@@ -48,7 +48,7 @@ def draw(study: Study) -> Figure:
     left.set_title(f"{study.score_name} (%)", pad=ROOM)
     middle.set_title("ID purity (%)", pad=ROOM)
     right.set_title("OOD images queried so far", pad=ROOM)
-    legend_below(made, left, 6)
+    legend_below(made, [(left, study)], 6)
     return made
 
 

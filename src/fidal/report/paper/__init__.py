@@ -23,6 +23,8 @@ At = Literal["best", "final"]
 LAST: Final = {"fedisic": 5, "fedcamelyon": 10, "fedembed": 10}
 """The final round R of each benchmark."""
 SEEDS: Final = 3
+ALL: Final = "all"
+"""The kind of pools.csv that counts all kinds together."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class Cell:
         if at == "best":
             return self.table != "Table S5"
         return self.table == "Table S5" or self.score.round == LAST.get(self.benchmark)
+
+
+@dataclass(frozen=True)
+class Known:
+    """One cell of Tables S1 and S2."""
+
+    images: int
+    share: float | None
+    """Of all images of the site."""
 
 
 @cache
@@ -107,10 +118,14 @@ def quoted(benchmark: str, quantity: str) -> dict[str, float]:
     }
 
 
-def pool_outliers(benchmark: str) -> dict[str, int]:
-    """Known outliers per site, in the paper's order of sites."""
-    rows = [row for row in read("pools.csv") if row["benchmark"] == benchmark]
-    return {row["site"]: int(row["images"]) for row in rows if row["kind"] == "all"}
+def pool_outliers(benchmark: str) -> dict[str, dict[str, Known]]:
+    """Known outliers of each site by kind, ALL among the kinds; empty for other benchmarks."""
+    sites: dict[str, dict[str, Known]] = {}
+    for row in read("pools.csv"):
+        if row["benchmark"] == benchmark:
+            share = float(row["share"]) / 100 if row["share"] else None
+            sites.setdefault(row["site"], {})[row["kind"]] = Known(int(row["images"]), share)
+    return sites
 
 
 def read(name: str) -> Iterator[dict[str, str]]:

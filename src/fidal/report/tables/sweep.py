@@ -41,17 +41,21 @@ def sweep(variations: Sequence[Variation], at: At) -> Table:
         columns=(
             Column("Method"),
             Column("Number (%)"),
-            *(Column(name, "high", 100) for line in variations for name in titles(line)),
+            *(
+                Column(name, "high", 100)
+                for line in variations
+                for name in titles(line, variations)
+            ),
             Column("Average", "high", 100),
         ),
         lines=tuple(lines),
     )
 
 
-def titles(line: Variation) -> list[str]:
-    """`budget=50`, and at what the rest stands, which tells the shared cells apart."""
-    fixed = f" ({line.fixed})" if line.fixed else ""
-    return [title + fixed for title in line.titles]
+def titles(line: Variation, lines: Sequence[Variation]) -> list[str]:
+    """`budget=50`; and at what the rest stands, where the same field is varied more than once."""
+    several = sum(other.field == line.field for other in lines) > 1
+    return [f"{title} ({line.fixed})" if several else title for title in line.titles]
 
 
 def _ours(
