@@ -1,16 +1,13 @@
 import csv
 import re
-import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from fidal.report.html import slug, write_report
+from fidal.report.html import write_report
 from tests.report.made import make_run
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
 
 
 @pytest.fixture(scope="module")
@@ -106,31 +103,91 @@ def test_two_settings_stand_side_by_side_and_apart(tmp_path: Path) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_slug() -> None:
-    assert slug("fedham (ood_share=0.3, B=50)") == "fedham-ood-share-0.3-b-50"
+def test_the_real_runs_show_what_their_sites_kept(real: Path, tmp_path: Path) -> None:
+    page = write_report([real / "runs"], tmp_path, real / "data" / "cache")
+    text = page.read_text()
+    for title in ("What the gate’s encoder sees", "Where each rule would cut", "by subgroup"):
+        assert title in text
+    written = {file.name for file in (tmp_path / "tables").iterdir()}
+    assert {"folder-subgroups.csv", "folder-gate-rules.tex", "folder-intervals.md"} <= written
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
-def test_in_a_browser_a_filter_hides_a_strategy(page: Path, tmp_path: Path) -> None:
-    probe = """<script>
-      const shown = () => [...document.querySelectorAll('[data-strategy="random"]')]
-        .filter((part) => getComputedStyle(part).display !== "none").length;
-      const before = shown();
+def test_several_settings_have_one_brief_and_a_filter_each(tmp_path: Path) -> None:
+    for budget in (50, 100):
+        for strategy in ("fidal", "random"):
+            make_run(tmp_path / "runs", strategy, budget=budget)
+    make_run(tmp_path / "runs", "fidal", benchmark={"name": "other"})
+    make_run(tmp_path / "runs", "random", benchmark={"name": "other"})
+    text = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache").read_text()
+    brief = text[text.index('class="summary"') : text.index('class="notices"')]
+    assert re.findall(r"<h3>(.*?)</h3>", brief) == ["other", "phantom (budget=50)"]
+    assert brief.count("<dt>All settings</dt>") == 1
+    assert "All benchmarks" in text and "All settings of phantom" in text
+    boxes = re.findall(r'data-hides="(\w+)" value="([^"]+)"', text)
+    assert [value for kind, value in boxes if kind == "benchmark"] == ["other", "phantom"]
+    assert len([value for kind, value in boxes if kind == "study"]) == 3
+
+
+def test_the_reading_time_is_what_was_asked_for(tmp_path: Path) -> None:
+    for strategy in ("fidal", "random"):
+        make_run(tmp_path / "runs", strategy)
+    page = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache", seconds=20)
+    text = page.read_text()
+    assert "at 20 s an image" in text and "59 s" not in text
+
+
+def chromium(folder: Path, *arguments: str) -> str:
+    """What it printed."""
+    profile = f"--user-data-dir={folder / 'chromium'}"
+    command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", profile, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+def in_browser(page: Path, script: str, folder: Path, hash: str = "") -> str:
+    """The document's title after `script` has set it."""
+    probed = folder / "probed.html"
+    probed.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
+    text = chromium(folder, "--window-size=1200,900", "--dump-dom", probed.as_uri() + hash)
+    return text[text.index("<title>") + 7 : text.index("</title>")]
+
+
+SHOWN = """const shown = (what) => [...document.querySelectorAll(what)]
+  .filter((part) => getComputedStyle(part).display !== "none").length;"""
+
+
+@pytest.mark.browser
+def test_in_a_browser_a_filter_hides_a_strategy_and_stays_in_the_address(
+    page: Path, tmp_path: Path
+) -> None:
+    script = f"""{SHOWN}
+      const before = shown('[data-strategy="random"]');
       document.querySelector('input[value="random"]').click();
       const wide = document.documentElement.scrollWidth <= innerWidth;
-      document.title = `before ${before > 10} after ${shown()} fits ${wide}`;
-    </script></body>"""
-    probed = tmp_path / "probed.html"
-    probed.write_text(page.read_text().replace("</body>", probe))
-    command = [
-        str(CHROMIUM),
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path / 'chromium'}",
-        "--window-size=1200,900",
-        "--dump-dom",
-        probed.as_uri(),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert "<title>before true after 0 fits true</title>" in done.stdout
+      document.title = `before ${{before > 10}} after ${{shown('[data-strategy="random"]')}} `
+        + `others ${{shown('[data-strategy="fidal"]') > 10}} fits ${{wide}} ${{location.hash}}`;"""
+    title = in_browser(page, script, tmp_path)
+    assert title == "before true after 0 others true fits true #hide=strategy%3Arandom"
+
+
+@pytest.mark.browser
+def test_in_a_browser_an_address_opens_its_own_view(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        for strategy in ("fidal", "random"):
+            make_run(tmp_path / "runs", strategy, benchmark={"name": name})
+    page = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache")
+    script = f"""{SHOWN}
+      document.title = [shown('[data-benchmark="one"]'), shown('[data-strategy="fidal"]'),
+        shown('[data-benchmark="two"]') > 1, shown('[data-strategy="random"]') > 10,
+        document.querySelector('input[value="fidal"]').checked].join(" ");"""
+    hidden = "#hide=benchmark%3Aone,strategy%3Afidal"
+    assert in_browser(page, script, tmp_path, hidden) == "0 0 true true false"
+
+
+@pytest.mark.browser
+def test_in_a_browser_the_page_prints_on_few_sheets(page: Path, tmp_path: Path) -> None:
+    """Small figures side by side, so that none has a page of its own."""
+    sheet = tmp_path / "page.pdf"
+    chromium(tmp_path, "--no-pdf-header-footer", f"--print-to-pdf={sheet}", page.as_uri())
+    pages = len(re.findall(rb"/Type\s*/Page\b", sheet.read_bytes()))
+    assert 3 <= pages <= 12

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fidal.report.export import inline, png, svg
 from fidal.report.figures import Drawn
@@ -62,7 +62,7 @@ def _image(title: str, vector: str, pixels: bytes, name: str) -> str:
     if "<image" not in vector:
         return inline(vector, name, title)
     data = base64.b64encode(pixels).decode()
-    return f'<img alt="{title}" src="data:image/png;base64,{data}">'
+    return f'<img alt="{escape(title)}" src="data:image/png;base64,{data}">'
 
 
 def _write(path: Path, content: bytes) -> None:
