@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fidal.report.html import write_report
-from tests.report.made import make_run
+from tests.report.made import CLASSES, make_run
 
 
 @pytest.fixture(scope="module")
@@ -88,19 +88,42 @@ def test_absent_images_are_said_and_the_rest_stands(tmp_path: Path) -> None:
     assert "Accuracy against OOD queried" in text
 
 
-def test_two_settings_stand_side_by_side_and_apart(tmp_path: Path) -> None:
-    for budget in (50, 100):
-        make_run(tmp_path / "runs", "fidal", budget=budget)
-    page = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache")
-    text = page.read_text()
-    assert "All settings of phantom" in text
-    assert (page.parent / "figures" / "all-settings-of-phantom-settings-radar-budget.png").exists()
-    assert re.findall(r'data-hides="study" value="([^"]+)"', text) == [
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two settings of phantom and one of another benchmark, small."""
+    root = tmp_path_factory.mktemp("many")
+    for name, budget in (("phantom", 50), ("phantom", 100), ("other", 50)):
+        for strategy in ("fidal", "random"):
+            source = {"name": name}
+            few = {"sites": ("north",), "classes": CLASSES[:3], "rounds": 2}
+            make_run(root / "runs", strategy, benchmark=source, budget=budget, **few)
+    return write_report([root / "runs"], root / "out", root / "cache")
+
+
+def test_settings_stand_side_by_side_and_apart(many: Path) -> None:
+    text = many.read_text()
+    assert "All benchmarks" in text and "All settings of phantom" in text
+    figures = {file.name for file in (many.parent / "figures").iterdir()}
+    assert "all-settings-of-phantom-settings-radar-budget.png" in figures
+    assert "all-settings-of-phantom-settings-trajectories-budget.svg" in figures
+    tables = {file.name for file in (many.parent / "tables").iterdir()}
+    assert {"all-benchmarks-best-round.csv", "all-settings-of-phantom-final-round.tex"} <= tables
+    ids = re.findall(r'\sid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_several_settings_have_one_brief_and_a_filter_each(many: Path) -> None:
+    text = many.read_text()
+    brief = text[text.index('class="summary"') : text.index('class="notices"')]
+    assert re.findall(r"<h3>(.*?)</h3>", brief) == ["other", "phantom (budget=50)"]
+    assert brief.count("<dt>All settings</dt>") == 1
+    boxes = re.findall(r'data-hides="(\w+)" value="([^"]+)"', text)
+    assert [value for kind, value in boxes if kind == "benchmark"] == ["other", "phantom"]
+    assert [value for kind, value in boxes if kind == "study"] == [
+        "other",
         "phantom-budget-50",
         "phantom-budget-100",
     ]
-    ids = re.findall(r'\sid="([^"]+)"', text)
-    assert len(ids) == len(set(ids))
 
 
 def test_the_real_runs_show_what_their_sites_kept(real: Path, tmp_path: Path) -> None:
@@ -110,30 +133,6 @@ def test_the_real_runs_show_what_their_sites_kept(real: Path, tmp_path: Path) ->
         assert title in text
     written = {file.name for file in (tmp_path / "tables").iterdir()}
     assert {"folder-subgroups.csv", "folder-gate-rules.tex", "folder-intervals.md"} <= written
-
-
-def test_several_settings_have_one_brief_and_a_filter_each(tmp_path: Path) -> None:
-    for budget in (50, 100):
-        for strategy in ("fidal", "random"):
-            make_run(tmp_path / "runs", strategy, budget=budget)
-    make_run(tmp_path / "runs", "fidal", benchmark={"name": "other"})
-    make_run(tmp_path / "runs", "random", benchmark={"name": "other"})
-    text = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache").read_text()
-    brief = text[text.index('class="summary"') : text.index('class="notices"')]
-    assert re.findall(r"<h3>(.*?)</h3>", brief) == ["other", "phantom (budget=50)"]
-    assert brief.count("<dt>All settings</dt>") == 1
-    assert "All benchmarks" in text and "All settings of phantom" in text
-    boxes = re.findall(r'data-hides="(\w+)" value="([^"]+)"', text)
-    assert [value for kind, value in boxes if kind == "benchmark"] == ["other", "phantom"]
-    assert len([value for kind, value in boxes if kind == "study"]) == 3
-
-
-def test_the_reading_time_is_what_was_asked_for(tmp_path: Path) -> None:
-    for strategy in ("fidal", "random"):
-        make_run(tmp_path / "runs", strategy)
-    page = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache", seconds=20)
-    text = page.read_text()
-    assert "at 20 s an image" in text and "59 s" not in text
 
 
 def chromium(folder: Path, *arguments: str) -> str:
@@ -171,17 +170,13 @@ def test_in_a_browser_a_filter_hides_a_strategy_and_stays_in_the_address(
 
 
 @pytest.mark.browser
-def test_in_a_browser_an_address_opens_its_own_view(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        for strategy in ("fidal", "random"):
-            make_run(tmp_path / "runs", strategy, benchmark={"name": name})
-    page = write_report([tmp_path / "runs"], tmp_path / "out", tmp_path / "cache")
+def test_in_a_browser_an_address_opens_its_own_view(many: Path, tmp_path: Path) -> None:
     script = f"""{SHOWN}
-      document.title = [shown('[data-benchmark="one"]'), shown('[data-strategy="fidal"]'),
-        shown('[data-benchmark="two"]') > 1, shown('[data-strategy="random"]') > 10,
+      document.title = [shown('[data-benchmark="phantom"]'), shown('[data-strategy="fidal"]'),
+        shown('[data-benchmark="other"]') > 1, shown('[data-strategy="random"]') > 10,
         document.querySelector('input[value="fidal"]').checked].join(" ");"""
-    hidden = "#hide=benchmark%3Aone,strategy%3Afidal"
-    assert in_browser(page, script, tmp_path, hidden) == "0 0 true true false"
+    hidden = "#hide=benchmark%3Aphantom,strategy%3Afidal"
+    assert in_browser(many, script, tmp_path, hidden) == "0 0 true true false"
 
 
 @pytest.mark.browser
