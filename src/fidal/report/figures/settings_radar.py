@@ -25,7 +25,9 @@ def draw(line: Variation) -> Figure | None:
         return None
     columns = across(len(line.studies))
     rows = -(-len(line.studies) // columns)
-    made = figure(TWO_COLUMNS, (2.9 if columns == 2 else 2.15) * rows + 0.3)
+    entries = len({method for study in line.studies for method in study.main})
+    height = (2.9 if columns == 2 else 2.25) * rows + 0.2 + 0.15 * -(-entries // 6)
+    made = figure(TWO_COLUMNS, height)
     radars = []
     for place, (study, title) in enumerate(zip(line.studies, line.titles, strict=True)):
         axes = made.add_subplot(rows, columns, place + 1, projection="polar")
