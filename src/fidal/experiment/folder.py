@@ -10,7 +10,7 @@ timings.jsonl        seconds and peak memory of each request; the only file that
                      between two runs of one configuration
 state.safetensors    the coordinator's state after its last finished phase
 sites/NAME/          what stays at a site: ledger.sqlite, local.safetensors, queries.jsonl,
-                     scores-ROUND.safetensors
+                     scores-ROUND.safetensors, predictions.safetensors
 """
 
 import json

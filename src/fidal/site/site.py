@@ -130,9 +130,10 @@ class Site:
         return self._report(query, candidates, request.round, asked)
 
     def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
-        """Counts and calibration of these weights on the site's own test images."""
+        """Counts and calibration of these weights on the site's own test images; who got which
+        class stays in its folder."""
         network = self._global_network(request.weights)
-        return evaluate(network, self.feed, self.data, request.round)
+        return evaluate(network, self.feed, self.data, request.round, self.folder)
 
     def status(self) -> StatusReply:
         """Counts of the ledger."""
