@@ -24,7 +24,7 @@ def files(folder: Path, n: int = 5) -> tuple[list[str], list[Path | bytes]]:
 
 
 def kept(cache: Path) -> list[str]:
-    return sorted(path.suffix for path in (cache / "pixels").iterdir())
+    return sorted(path.suffix for path in (cache / "pixels").glob("[!.]*"))
 
 
 class Watched:

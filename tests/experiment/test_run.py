@@ -188,7 +188,8 @@ def test_what_a_strategy_needs_is_missed_before_anything_is_asked(
 ) -> None:
     with pytest.raises(ConfigError, match=says):
         go(table(manifest, strategy=strategy), tmp_path / "run")
-    assert {path.name for path in (tmp_path / "run").iterdir()} == {"config.json", "versions.json"}
+    left = {path.name for path in (tmp_path / "run").iterdir()}
+    assert left == {".lock", "config.json", "versions.json"}
 
 
 def test_training_images_without_a_label_are_refused(tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -18,13 +16,6 @@ from rich.progress import (
 from fidal.experiment.config import Experiment
 from fidal.experiment.run import Told
 from fidal.federation.coordinator import Phase
-
-
-class Listener(Protocol):
-    """Makes what a run tells its progress to."""
-
-    def __call__(self, experiment: Experiment) -> Told:
-        """One per run, when the run begins."""
 
 
 @contextmanager
@@ -49,17 +40,15 @@ def counting(console: Console, what: str, quiet: bool) -> Iterator[Callable[[int
 
 
 @contextmanager
-def listening(console: Console, runs: int, quiet: bool) -> Iterator[Listener]:
-    """A listener for so many runs."""
+def listening(console: Console, experiment: Experiment, quiet: bool) -> Iterator[Told]:
+    """What a run tells its progress to."""
     if quiet:
-        yield lambda experiment: lambda phase, round, step, steps: None
+        yield lambda phase, round, step, steps: None
     elif console.is_terminal:
         with _bars(console) as bars:
-            total = bars.add_task("all runs", total=runs)
-            yield lambda experiment: _on_bar(bars, experiment, total)
-            bars.update(total, completed=runs)
+            yield _on_bar(bars, experiment)
     else:
-        yield lambda experiment: _in_lines(console, experiment)
+        yield _in_lines(console, experiment)
 
 
 def _bars(console: Console) -> Progress:
@@ -73,10 +62,8 @@ def _bars(console: Console) -> Progress:
     )
 
 
-def _on_bar(bars: Progress, experiment: Experiment, total: TaskID) -> Told:
-    """One bar per run; its unit is a communication round. Runs begin one after the other."""
-    begun = len(bars.tasks) - 1
-    bars.update(total, completed=begun)
+def _on_bar(bars: Progress, experiment: Experiment) -> Told:
+    """The bar's unit is a communication round."""
     steps = experiment.training.rounds
     name = f"{experiment.strategy.name} s{experiment.seed}"
     bar = bars.add_task(name, total=(experiment.rounds + 1) * steps)

@@ -51,6 +51,7 @@ def test_the_folder_holds_every_image_with_all_that_is_known(folder: Path, tmp_p
     ]
     assert told[0] == (0, 6) and told[-1] == (6, 6)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        ".lock",
         "benchmark.json",
         "manifest.csv",
         "pixels.npy",
