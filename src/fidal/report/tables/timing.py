@@ -34,7 +34,7 @@ def timing(study: Study) -> Table | None:
         caption=(
             f"{study.name}. Seconds per AL round, all sites one after the other, mean ± standard "
             "deviation over seeds; the query counts from R1, for the warm-up chooses at random. "
-            "Peak: the most memory of any request of that phase, as far as the device can tell: of a "
+            "Peak: the most memory of any request of a phase, as far as the device can tell: of a "
             "GPU what is allocated, on a CPU all that the process holds. Over the wire: weights "
             "sent to and from one site in one AL round (2 T + 2 times their size; counts and "
             "metrics are a few hundred bytes)."
