@@ -8,7 +8,8 @@ from PIL import Image
 
 from fidal.experiment.config import make_experiment
 from fidal.experiment.folder import RunFolder
-from fidal.experiment.run import Run, Told
+from fidal.experiment.run import Run
+from fidal.federation.state import Told
 
 SITES = ("east", "west")
 COLOURS = {"blue": (40, 60, 200), "green": (50, 180, 60), "red": (200, 60, 50)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +15,11 @@ from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import KEY, rows_of
 from fidal.experiment.timings import Timings
-from fidal.federation.coordinator import Coordinator, Phase, Plan, State
+from fidal.federation.coordinator import Coordinator
 from fidal.federation.engine import FederationError
 from fidal.federation.inprocess import InProcess
 from fidal.federation.messages import StatusReply, StatusRequest, Weights
+from fidal.federation.state import Plan, State, Told
 from fidal.federation.weights import pack
 from fidal.learning.networks import build
 from fidal.rows import append_once
@@ -28,8 +29,6 @@ from fidal.site.ledger_file import LedgerError
 from fidal.site.oracle import GroundTruth
 from fidal.site.site import Setup, Site
 from fidal.storage import StateError
-
-Told = Callable[[Phase, int, int, int], None]
 
 REFUSALS: Final = (
     ValueError,
@@ -79,13 +78,8 @@ class Run:
             self.folder.save_state(self.experiment, state)
             timings.flush()
 
-        return Coordinator(
-            engine=engine,
-            plan=self._plan(engine),
-            fresh=self._fresh(benchmark),
-            save=save,
-            **({"told": told} if told else {}),
-        )
+        coordinator = Coordinator(engine, self._plan(engine), self._fresh(benchmark), save)
+        return replace(coordinator, told=told) if told else coordinator
 
     def _sites(self, benchmark: Benchmark) -> list[Site]:
         experiment = self.experiment
@@ -114,7 +108,7 @@ class Run:
 
     def _plan(self, engine: InProcess) -> Plan:
         name = self.experiment.run_name
-        replies = engine.broadcast({site: StatusRequest(name) for site in engine.sites})
+        replies = engine.broadcast({site: StatusRequest(name, 0) for site in engine.sites})
         images = {r.site: r.images for r in replies.values() if isinstance(r, StatusReply)}
         return Plan(
             federation=name,

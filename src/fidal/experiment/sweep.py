@@ -16,7 +16,8 @@ from typing import Any
 
 from fidal.experiment.config import ConfigError, Experiment, make_experiment, put
 from fidal.experiment.folder import RunFolder
-from fidal.experiment.run import REFUSALS, Run, Told
+from fidal.experiment.run import REFUSALS, Run
+from fidal.federation.state import Told
 
 
 @dataclass(frozen=True)
