@@ -13,7 +13,6 @@ import functools
 import json
 import math
 import re
-import sys
 from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -131,21 +130,23 @@ def _value(kind: Any, raw: Any, where: str, arrays: list[Buffer]) -> Any:
 
 
 def _scalar(kind: Any, raw: Any, where: str) -> Any:
-    if get_origin(kind) is Literal:
-        fits = raw in get_args(kind) if isinstance(raw, str) else False
-    elif kind is int:
-        fits = type(raw) is int and abs(raw) <= LARGEST
-    elif kind is float:
-        number = type(raw) in (int, float) and math.isfinite(raw) and abs(raw) <= sys.float_info.max
-        fits = number or raw in NOT_FINITE
-    else:
-        pattern = SENTENCE if where.endswith(".reason") else NAME
-        fits = isinstance(raw, str) and pattern.fullmatch(raw) is not None
-    if not fits:
-        raise WireError(
-            f"{where} holds no {getattr(kind, '__name__', 'word')} that is allowed there"
-        )
+    if not _fits(kind, raw, where):
+        name = getattr(kind, "__name__", "word")
+        raise WireError(f"{where} holds no {name} that is allowed there")
     return float(raw) if kind is float else raw
+
+
+def _fits(kind: Any, raw: Any, where: str) -> bool:
+    if isinstance(raw, str):
+        if get_origin(kind) is Literal:
+            return raw in get_args(kind)
+        if kind is float:
+            return raw in NOT_FINITE
+        pattern = SENTENCE if where.endswith(".reason") else NAME
+        return kind is str and pattern.fullmatch(raw) is not None
+    if type(raw) is int:
+        return kind in (int, float) and abs(raw) <= LARGEST
+    return type(raw) is kind and (kind is bool or (kind is float and math.isfinite(raw)))
 
 
 def _tensor(raw: Any, where: str, arrays: list[Buffer]) -> "Tensor":

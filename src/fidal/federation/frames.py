@@ -8,6 +8,7 @@ import hashlib
 import socket
 import struct
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 MAGIC: Final = b"FDL1"
@@ -74,6 +75,17 @@ def receive(connection: socket.socket, array_limit: int) -> Packet | None:
     head, array = _read(connection, head_size), _read(connection, array_size)
     assert head is not None and array is not None
     return Packet(bytes(head), array, seal)
+
+
+def exchange(path: Path, packet: Packet) -> Packet:
+    """Ask who listens at `path`, and wait for the reply, however long that takes."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(path))
+        send(connection, packet)
+        reply = receive(connection, array_limit=len(packet.array))
+    if reply is None:
+        raise WireError("the other side hung up in place of a reply")
+    return reply
 
 
 def _seal(head: bytes, array: Buffer) -> bytes:

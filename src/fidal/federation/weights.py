@@ -52,8 +52,9 @@ def check(weights: Weights, against: tuple[TensorSpec, ...] | None = None) -> No
         )
     if against is not None and weights.specs != against:
         ours, theirs = {s.name: s for s in against}, {s.name: s for s in weights.specs}
-        odd = sorted(k for k in ours.keys() | theirs.keys() if ours.get(k) != theirs.get(k))
-        raise WeightsError(f"weights: another network; {len(odd)} tensors differ, first {odd[:3]}")
+        odd = [k for k in {**ours, **theirs} if ours.get(k) != theirs.get(k)]
+        first = f", first '{odd[0]}'" if odd else ", in their order"
+        raise WeightsError(f"weights: another network; {len(odd)} tensors differ{first}")
     if not bool(torch.isfinite(weights.flat.sum(dtype=torch.float64))):
         raise WeightsError("weights: NaN or infinite values")
 
