@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fidal.neighbours.similarity import BLOCK
+from fidal.neighbours.seeding import squared_norms
+from fidal.neighbours.similarity import products
 
 SEED_ROWS = 4096
 """Seeds are sought among this many random rows: on all 20,000 they cost five times as much."""
@@ -78,9 +79,10 @@ def _seeds(x: Tensor, k: int, rng: np.random.Generator) -> Tensor:
 def _assign(x: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:
     """Nearest centre of each row: halved squared distance and cluster, n each."""
     half_norm = centres.square().sum(1) / 2
-    found = [(half_norm - block @ centres.T).min(1) for block in torch.split(x, BLOCK)]
-    cost = torch.cat([f.values for f in found]) + x.square().sum(1) / 2
-    return cost, torch.cat([f.indices for f in found])
+    cost, cluster = x.new_empty(len(x)), torch.empty(len(x), dtype=torch.int64, device=x.device)
+    for rows, product in products(x, centres):
+        cost[rows], cluster[rows] = product.neg_().add_(half_norm).min(1)
+    return cost.add_(squared_norms(x) / 2), cluster
 
 
 def _means(x: Tensor, assignment: Tensor, cost: Tensor, k: int) -> Tensor:

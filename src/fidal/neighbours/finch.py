@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from fidal.neighbours.similarity import BLOCK, unit
+from fidal.neighbours.similarity import BLOCK, ENTRIES, unit
 
 
 def partitions(features: Tensor) -> Iterator[Tensor]:
@@ -84,10 +84,13 @@ def first_neighbours(points: Tensor) -> tuple[Tensor, Tensor]:
         best[start:stop] = torch.where(better, found, best[start:stop])
         row[start:stop] = torch.where(better, at, row[start:stop])
 
-    for start in range(0, len(x), BLOCK):
-        stop = min(start + BLOCK, len(x))
+    height = max(1, min(BLOCK, ENTRIES // len(x)))
+    memory = x.new_empty(height * len(x))
+    for start in range(0, len(x), height):
+        stop = min(start + height, len(x))
         # Similarity is symmetric: the upper triangle serves rows and columns at half the products.
-        similarity = x[start:stop] @ x[start:].T
+        similarity = memory[: (stop - start) * (len(x) - start)].view(stop - start, -1)
+        torch.mm(x[start:stop], x[start:].T, out=similarity)
         similarity.diagonal().fill_(-torch.inf)
         for dim, end in ((1, stop), (0, len(x))):
             found, at = similarity.max(dim)
