@@ -4,6 +4,7 @@ What is read was sent by others: sizes are looked at before anything is allocate
 stops talking is given up.
 """
 
+import contextlib
 import hashlib
 import socket
 import struct
@@ -81,7 +82,8 @@ def exchange(path: Path, packet: Packet) -> Packet:
     """Ask who listens at `path`, and wait for the reply, however long that takes."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(str(path))
-        send(connection, packet)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            send(connection, packet)  # who refuses does so early, and has said why
         reply = receive(connection, array_limit=len(packet.array))
     if reply is None:
         raise WireError("the other side hung up in place of a reply")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from fidal.federation.messages import EvaluateReply, QueryReply, Weights
 
@@ -26,6 +26,9 @@ class Patience:
     """The fewest sites that a phase goes on with; all of them if None."""
 
 
+FOR_ALL: Final = Patience()
+
+
 @dataclass(frozen=True)
 class Plan:
     """What the coordinator was told to do."""
@@ -38,7 +41,7 @@ class Plan:
     steps: int
     """T: communication rounds between two queries."""
     reinitialise: bool
-    patience: Patience = Patience()
+    patience: Patience = FOR_ALL
 
 
 @dataclass(frozen=True, eq=False)
