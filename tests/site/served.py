@@ -57,9 +57,9 @@ class Served:
 
 @contextmanager
 def served(
-    folder: Path, strategy: str = "random", policy: Policy | None = None
+    folder: Path, strategy: str = "random", policy: Policy | None = None, name: str = "east"
 ) -> Iterator[Served]:
-    site = make_site(folder, strategy)
+    site = make_site(folder, strategy, name=name)
     switch, audit = Switch(folder / "switch"), Audit(folder / "audit.jsonl")
     reception = Reception(site, STAMP, policy or Policy(), switch, audit)
     server = SocketServer(folder / "s", reception)

@@ -47,6 +47,6 @@ class Flower:
                 break
             pace.rest(min(LONGEST, left))
         for site in requests.keys() - replies.keys():
-            reason = f"not within {deadline:.0f} s, {posting.trouble[site]}"
+            reason = f"not within {deadline:g} s, {posting.trouble[site]}"
             replies[site] = Failure(site, reason, "absent")
         return {site: replies[site] for site in requests}

@@ -25,8 +25,11 @@ from fidal.federation.weights import WeightsError, check
 
 log = logging.getLogger(__name__)
 
-LATER: Final = 3.0
-"""Seconds until the SuperLink is asked again who is there."""
+SOON: Final = 1.0
+LATER: Final = 30.0
+"""Seconds until the SuperLink is asked again who is there; more and more of them."""
+
+AWAY: Final = "it is not connected"
 
 DAYS: Final = 30 * 86_400.0
 """How long Flower keeps a message: our own deadlines are shorter."""
@@ -46,16 +49,17 @@ class Posting:
 
     def __init__(self, grid: Grid, stamp: Stamp, requests: Mapping[str, Request]) -> None:
         self._grid, self._stamp, self._requests = grid, stamp, requests
-        self.trouble = dict.fromkeys(requests, "it is not connected")
+        self.trouble = dict.fromkeys(requests, AWAY)
         """Why there is no reply yet."""
         self._to_send = list(requests)
         self._under_way: dict[str, _Sent] = {}
-        self._next = 0.0
+        self._next, self._wait = 0.0, SOON
 
     def look(self) -> dict[str, Reply]:
         """Replies that have arrived since the last look."""
         if time.monotonic() >= self._next:
-            self._next = time.monotonic() + LATER
+            self._next = time.monotonic() + self._wait
+            self._wait = min(self._wait * 1.5, LATER)
             self._send()
         if not self._under_way:
             return {}
@@ -95,7 +99,8 @@ class Posting:
             if name:
                 self._under_way[name] = _Sent(site, nodes[site].last_activated_at)
                 self._to_send.remove(site)
-                self.trouble[site] = "it has not answered"
+                if self.trouble[site] == AWAY:
+                    self.trouble[site] = "it has not answered"
 
     def _read(self, site: str, message: Message) -> Reply:
         """What a site says, if it may be believed."""
