@@ -8,8 +8,10 @@ import typer
 from rich.console import Console
 
 from fidal.cli.demo import demo, report
+from fidal.cli.federation import federation
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.progress import listening
+from fidal.cli.site import site
 from fidal.cli.summary import print_summary
 from fidal.experiment.config import ConfigError, Experiment, read_table, with_settings
 from fidal.experiment.folder import RunFolder
@@ -24,6 +26,8 @@ app = typer.Typer(
 
 app.command()(demo)
 app.command()(report)
+app.add_typer(federation, name="federation")
+app.add_typer(site, name="site")
 
 Config = Annotated[Path, typer.Argument(help="a TOML file, see experiments/")]
 Settings = Annotated[
