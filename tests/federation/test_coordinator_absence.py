@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 import torch
 
-from fidal.federation.coordinator import ATTEMPTS, Coordinator
+from fidal.federation.coordinator import ATTEMPTS, SOON, Coordinator
 from fidal.federation.engine import FederationError
 from fidal.federation.messages import (
     EvaluateReply,
@@ -213,7 +213,7 @@ def test_requests_have_the_plans_deadline_and_questions_about_progress_a_short_o
     times = {type(request).__name__: deadline for _, request, deadline in clinics.heard}
     assert times == {
         **dict.fromkeys(["QueryRequest", "TrainRequest", "EvaluateRequest"], 5.0),
-        "StatusRequest": 10.0,
+        "StatusRequest": SOON,
     }
 
 

@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 ATTEMPTS: Final = 4
 """So often is a round's training begun before a site that loses it every time is left out."""
 
+SOON: Final = 30.0
+"""Seconds that a site has at least to say how far its people are."""
+
 WORDS: Final = {"failed": "failed", "absent": "did not answer", "refused": "refused"}
 
 
@@ -84,6 +87,7 @@ class Coordinator:
                 for site in self.engine.sites
             },
             QueryReply,
+            plan.patience.request,
         )
         missing = self._without("query", round, {}, lost)
         if not missing and not any(reply.asked for reply in replies.values()):
@@ -102,7 +106,8 @@ class Coordinator:
             over = state.until is not None and self.clock() >= state.until
             waiting = _waiting(queried)
             request = StatusRequest(self.plan.federation, state.round)
-            replies, _ = self._ask(dict.fromkeys(waiting, request), StatusReply, not_longer=True)
+            seconds = max(self.plan.patience.poll, SOON)
+            replies, _ = self._ask(dict.fromkeys(waiting, request), StatusReply, seconds)
             for site, reply in replies.items():
                 queried[site] = _updated(queried[site], reply)
             answered = sum(reply.answered for reply in queried.values())
@@ -120,7 +125,8 @@ class Coordinator:
             self.told("train", round, step, plan.steps)
             sites = [site for site in self.engine.sites if site not in missing]
             request = TrainRequest(plan.federation, round, step, plan.steps, weights)
-            replies, lost = self._ask(dict.fromkeys(sites, request), TrainReply)
+            requests = dict.fromkeys(sites, request)
+            replies, lost = self._ask(requests, TrainReply, plan.patience.request)
             if begun < ATTEMPTS and any(failure.trouble == "again" for failure in lost.values()):
                 log.warning("round %d: %s; training begins again", round, _reasons(lost))
                 weights, step, begun = start, 0, begun + 1
@@ -137,7 +143,8 @@ class Coordinator:
         assert state.weights is not None
         request = EvaluateRequest(self.plan.federation, state.round, state.weights)
         sites = [site for site in self.engine.sites if site not in state.missing]
-        replies, lost = self._ask(dict.fromkeys(sites, request), EvaluateReply)
+        requests = dict.fromkeys(sites, request)
+        replies, lost = self._ask(requests, EvaluateReply, self.plan.patience.request)
         return RoundResult(
             state.round,
             state.queried,
@@ -148,11 +155,9 @@ class Coordinator:
         )
 
     def _ask(
-        self, requests: Mapping[str, Request], kind: type[R], not_longer: bool = False
+        self, requests: Mapping[str, Request], kind: type[R], deadline: float | None
     ) -> tuple[dict[str, R], dict[str, Failure]]:
-        """Replies, and failures. `not_longer` than until the next question."""
-        patience = self.plan.patience
-        deadline = patience.poll if not_longer else patience.request
+        """Replies, and failures."""
         fit: dict[str, R] = {}
         lost: dict[str, Failure] = {}
         for site, reply in self.engine.broadcast(requests, deadline).items():
