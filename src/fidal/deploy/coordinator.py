@@ -13,7 +13,7 @@ from fidal.deploy.config import CoordinatorFile
 from fidal.deploy.files import CoordinatorPlaces
 from fidal.deploy.keys import read_public_key
 from fidal.deploy.site import stamp_of
-from fidal.experiment.config import Experiment
+from fidal.experiment.config import ConfigError, Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.planning import fresh_weights, make_plan
 from fidal.experiment.run import record
@@ -118,4 +118,19 @@ class FederationRun:
         self.folder.save_state(self.experiment, state)
 
     def _average(self) -> Average:
-        return FederatedAverage()
+        privacy = self.file.privacy
+        if privacy is None:
+            return FederatedAverage()
+        try:
+            from fidal.federation.flower.privacy import PrivateAverage
+
+            return PrivateAverage(
+                noise=privacy.noise,
+                clip=privacy.clip,
+                delta=privacy.delta,
+                most=privacy.most,
+                sites=len(self.file.sites),
+                path=self.folder.path / "privacy.json",
+            )
+        except ImportError as error:
+            raise ConfigError(f"privacy: {error}; install 'fidal[privacy]'") from error
