@@ -76,7 +76,7 @@ def run(config: Config) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     file = read_file(config, CoordinatorFile)
     run = _coordinator(file).FederationRun.of(file)
-    run.go(_lines(typer.echo))
+    run.go(progress(typer.echo))
     print_summary(Console(), [run.folder], as_json=False)
 
 
@@ -108,7 +108,7 @@ def _coordinator(file: CoordinatorFile) -> ModuleType:
     return coordinator
 
 
-def _lines(say: Callable[[str], None]) -> Told:
+def progress(say: Callable[[str], None]) -> Told:
     """Progress in lines: one per phase, and in `answer` whenever there are more answers."""
     said: list[tuple[Phase, int, int]] = []
 
