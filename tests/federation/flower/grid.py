@@ -66,8 +66,16 @@ class LocalGrid:
             self._replies[name] = node.handle(message, node.context())
         except Lost:
             pass
-        except Exception as error:
-            self._replies[name] = Message(Error(1, str(error)), reply_to=message)
+        except Broken as broken:
+            self._replies[name] = Message(Error(broken.code, "of Flower"), reply_to=message)
+
+
+class Broken(Exception):  # noqa: N818
+    """Flower reports an error in place of a reply."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__()
+        self.code = code
 
 
 class Lost(Exception):  # noqa: N818

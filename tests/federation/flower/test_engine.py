@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.common.constant import ErrorCode
 
 from fidal.federation.averaging import federated_average
 from fidal.federation.codec import encode
@@ -28,7 +29,7 @@ from fidal.federation.messages import (
     TrainRequest,
     Weights,
 )
-from tests.federation.flower.grid import LocalGrid, Lost, Node
+from tests.federation.flower.grid import Broken, LocalGrid, Lost, Node
 from tests.site import clinic
 from tests.site.served import FEDERATION, STAMP, Served, served
 
@@ -148,10 +149,20 @@ def test_a_message_that_flower_gave_up_is_sent_again(engine: Flower, grid: Local
 
     def breaks(message: Message, context: Context) -> Message:
         node.handle = whole
-        raise RuntimeError("Node Unavailable")
+        raise Broken(ErrorCode.NODE_UNAVAILABLE)
 
     node.handle = breaks
     assert isinstance(engine.broadcast({"west": STATUS}, deadline=10)["west"], StatusReply)
+
+
+def test_a_site_whose_connection_is_broken_fails_at_once(engine: Flower, grid: LocalGrid) -> None:
+    def breaks(message: Message, context: Context) -> Message:
+        raise Broken(ErrorCode.CLIENT_APP_RAISED_EXCEPTION)
+
+    grid.nodes[1].handle = breaks
+    failure = engine.broadcast({"west": STATUS}, deadline=30)["west"]
+    said = "its connection failed, with error 2 of Flower"
+    assert failure == Failure("west", said, "failed")
 
 
 def test_a_site_whose_process_is_down_is_absent_and_asked_again(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from flwr.app import Message
+from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid
 
 from fidal.federation.codec import decode, encode
@@ -28,6 +29,14 @@ log = logging.getLogger(__name__)
 SOON: Final = 1.0
 LATER: Final = 30.0
 """Seconds until the SuperLink is asked again who is there; more and more of them."""
+
+LOST: Final = (
+    ErrorCode.NODE_UNAVAILABLE,
+    ErrorCode.MESSAGE_UNAVAILABLE,
+    ErrorCode.REPLY_MESSAGE_UNAVAILABLE,
+    ErrorCode.CLIENT_APP_CRASHED,
+)
+"""Flower's errors after which the same message may well come through."""
 
 AWAY: Final = "it is not connected"
 
@@ -106,7 +115,11 @@ class Posting:
         """What a site says, if it may be believed."""
         if message.has_error():
             log.info("site '%s': %s", site, message.error)
-            return Failure(site, "it was disconnected in the middle", "absent")
+            if message.error.code in LOST:
+                return Failure(site, "it was disconnected in the middle", "absent")
+            return Failure(
+                site, f"its connection failed, with error {message.error.code} of Flower"
+            )
         request = self._requests[site]
         try:
             stamp, reply = decode(to_packet(message.content))
