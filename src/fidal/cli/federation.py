@@ -17,6 +17,7 @@ from fidal.deploy.files import CoordinatorPlaces
 from fidal.experiment.folder import RunFolder
 from fidal.federation.flower.quiet import silence
 from fidal.federation.state import Phase, Told
+from fidal.report.html import write_report
 
 federation = typer.Typer(
     help="The coordinator of a federation between machines.", no_args_is_help=True
@@ -98,6 +99,22 @@ def status(config: Config) -> None:
         answers = f"{reply.answered} of {reply.asked} answered" if reply else "not asked yet"
         rows.append((site, online.get(site, "not let in"), answers, state.missing.get(site, "")))
     print_table(console, ("site", "connection", "this round", "missing because"), rows)
+
+
+@federation.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="new folder of the machines, the run and the page")] = (
+        Path("runs/federation-demo")
+    ),
+    cache: Annotated[Path, typer.Option(help="drawings and embeddings")] = Path("cache"),
+) -> None:
+    """A whole federation on this machine, with simulated radiologists, and its report."""
+    silence(out / "flower")
+    with needing("flower"):
+        from fidal.deploy.demo import run_demo
+    run = run_demo(out, cache, typer.echo)
+    page = write_report([run], out / "report", cache)
+    typer.echo(f"The page: {page.resolve()}")
 
 
 def _coordinator(file: CoordinatorFile) -> ModuleType:

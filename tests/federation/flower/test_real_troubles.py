@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import shutil
+import ssl
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,11 @@ import pytest
 
 import fidal.deploy.site
 from fidal.deploy.config import SiteFile, read_file
-from fidal.deploy.coordinator import connections
-from fidal.deploy.files import SitePlaces
-from fidal.deploy.keys import make_authority, make_site_key
+from fidal.deploy.coordinator import connections, link_of
+from fidal.deploy.files import CoordinatorPlaces, SitePlaces
+from fidal.deploy.keys import make_authority, make_site_key, read_public_key
 from fidal.deploy.site import connect_command
+from fidal.federation.flower.superlink import register
 from fidal.rows import read
 from tests.federation.flower.cluster import SITES, Cluster, free_port, until
 from tests.federation.flower.looking import audited, ledger_of
@@ -144,3 +147,53 @@ def test_a_wrong_key_a_wrong_authority_and_no_tls_do_not_get_in(
         for name in attempts:
             running.end(name)
     assert sorted(connections(running.coordinator)) == sorted(SITES)
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="no nginx here")
+def test_through_the_proxy_sites_reach_the_fleet_path_and_nothing_else(
+    running: Cluster, tmp_path: Path
+) -> None:
+    file, places = running.sites["east"], CoordinatorPlaces(running.folder)
+    public = free_port()
+    ours = (running.folder / "nginx.conf").read_text().replace("listen 443", f"listen {public}")
+    (tmp_path / "site.conf").write_text(ours.replace(":8000;", f":{running.coordinator.port};"))
+    (tmp_path / "nginx.conf").write_text(
+        f"daemon off; pid {tmp_path}/pid; error_log stderr; events {{}}\n"
+        f"http {{ client_body_temp_path {tmp_path}; proxy_temp_path {tmp_path};\n"
+        f"include {tmp_path}/site.conf; }}\n"
+    )
+    make_site_key(tmp_path / "site.key", tmp_path / "site.pub")
+    command = connect_command(file.model_copy(update={"runtime_port": free_port()}))
+    other = {
+        str(places.folder.parent / "east" / "site.key"): str(tmp_path / "site.key"),
+        file.coordinator: f"localhost:{public}",
+    }
+    keys = {name: read_public_key(places.site_key(name)) for name in SITES}
+    link = link_of(running.coordinator)
+    running._spawn("proxy", ["nginx", "-c", str(tmp_path / "nginx.conf"), "-e", "stderr"], tmp_path)
+    try:
+        register(link, {**keys, "south": read_public_key(tmp_path / "site.pub")})
+        context = ssl.create_default_context(cafile=str(places.authority[1]))
+        web = http.client.HTTPSConnection("localhost", public, timeout=10, context=context)
+        until(lambda: reached(web, "/") is not None, "the proxy", 20)
+        for path in ("/", "/v1/control/list-nodes", "/v1/runtime/acquire-task", "/docs"):
+            assert reached(web, path) == 404
+        assert reached(web, "/v1/fleet/pull-messages") not in (None, 404, 502)
+        running._spawn("node south", [other.get(word, word) for word in command], tmp_path)
+        until(lambda: connections(running.coordinator)["south"] == "online", "the site", 60)
+    finally:
+        for name in ("node south", "proxy"):
+            running.end(name)
+        register(link, keys)
+
+
+def reached(web: http.client.HTTPSConnection, path: str) -> int | None:
+    """The status that a POST gets; None while nobody listens."""
+    try:
+        web.request("POST", path, b"", {"Content-Type": "application/protobuf"})
+        response = web.getresponse()
+        response.read()
+        return response.status
+    except OSError:
+        web.close()
+        return None
