@@ -78,7 +78,7 @@ def run(config: Config) -> None:
     file = read_file(config, CoordinatorFile)
     run = _coordinator(file).FederationRun.of(file)
     run.go(progress(typer.echo))
-    print_summary(Console(), [run.folder], as_json=False)
+    print_summary(Console(), [run.folder])
 
 
 @federation.command()

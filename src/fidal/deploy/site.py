@@ -13,9 +13,10 @@ from pathlib import Path
 from fidal.data.sites import SiteData, site_data
 from fidal.deploy.config import SiteFile
 from fidal.deploy.files import SitePlaces
-from fidal.experiment.before import check_needs
+from fidal.experiment.before import check_needs, needed
 from fidal.experiment.config import ConfigError, Experiment
 from fidal.experiment.opening import open_site, simulated_expert
+from fidal.experiment.run import loaded
 from fidal.federation.codec import WIRE
 from fidal.federation.inprocess import use_cores
 from fidal.federation.messages import Stamp
@@ -94,7 +95,7 @@ def serving(file: SiteFile) -> Iterator[Site]:
 
 def _data(file: SiteFile, experiment: Experiment) -> SiteData:
     """The site's own part of its data, checked against what the federation agreed on."""
-    benchmark = file.data.load(file.path(file.cache))
+    benchmark = loaded(needed(file.data, experiment.strategy), file.path(file.cache))
     if file.name not in benchmark.manifest.sites:
         raise ConfigError(
             f"data: no image is of site '{file.name}'; its sites are "

@@ -1,5 +1,6 @@
 """One run in one folder: begin it, or go on with it; both are the same call."""
 
+import hashlib
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,9 +8,9 @@ from typing import Final
 
 import torch
 
-from fidal.data.benchmark import Benchmark
+from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import site_data
-from fidal.experiment.before import check_ledger, check_needs
+from fidal.experiment.before import check_ledger, check_needs, needed
 from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.opening import open_site, simulated_expert
@@ -23,7 +24,7 @@ from fidal.federation.state import State, Told
 from fidal.rows import append_once
 from fidal.site.ledger_file import LedgerError
 from fidal.site.site import Site
-from fidal.storage import StateError
+from fidal.storage import StateError, hold
 
 REFUSALS: Final = (
     ValueError,
@@ -52,7 +53,8 @@ class Run:
                 self._go_on(state, cache, told)
 
     def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
-        benchmark = self.experiment.benchmark.load(cache)
+        source = needed(self.experiment.benchmark, self.experiment.strategy)
+        benchmark = loaded(source, cache)
         check_needs(self.experiment.strategy, benchmark)
         sites = self._sites(benchmark)
         with ExitStack() as ending:
@@ -94,3 +96,14 @@ def record(
     """Go on from `state`; each round's rows are on the disk before the state behind them."""
     for result in coordinator.run(state):
         append_once(folder.rounds, rows_of(experiment, classes, result), KEY)
+
+
+def loaded(source: Source, cache: Path) -> Benchmark:
+    """The benchmark. Of several processes one draws, decodes and encodes; the others wait for it
+    and find that in the cache, even if they want other embeddings of the same images.
+    """
+    key = hashlib.sha256(source.bare().model_dump_json().encode()).hexdigest()[:12]
+    turn = cache / "turns" / f"{source.name}-{key}"
+    turn.mkdir(parents=True, exist_ok=True)
+    with hold(turn, wait=True):
+        return source.load(cache)

@@ -1,4 +1,4 @@
-"""The sheet of images that were queried and refused, with the numbers behind it (Figure 7)."""
+"""The sheet of images that were queried and refused, with the numbers behind it (Figure 9)."""
 
 from typing import Final
 
