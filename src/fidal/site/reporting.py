@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from fidal.data.sites import SiteData
-from fidal.federation.messages import EvaluateReply, GateReport
+from fidal.federation.messages import EvaluateReply, GateReport, StatusReply
 from fidal.learning.feed import Feed
 from fidal.learning.inference import infer
 from fidal.learning.networks import Network
 from fidal.rows import append_once
+from fidal.site.ledger import Ledger
 from fidal.storage import save_state
 from fidal.types import OUTLIER, Query
 
@@ -99,6 +100,24 @@ def evaluate(
         confusion=tuple(tuple(row) for row in counts.reshape(classes, classes).tolist()),
         calibration_error=_calibration_error(confidence, predicted == truth),
         loss=float(F.cross_entropy(logits, truth)) if len(truth) else float("nan"),
+    )
+
+
+def status(site: str, round: int, images: int, ledger: Ledger) -> StatusReply:
+    """Counts of the ledger: the answers to one round's worklist, and all answers."""
+    answers = ledger.answers()
+    asked = ledger.worklist(round) or ()
+    given = [answers[sample] for sample in asked if sample in answers]
+    return StatusReply(
+        site=site,
+        round=round,
+        images=images,
+        asked=len(asked),
+        answered=len(given),
+        answered_id=sum(label != OUTLIER for label in given),
+        answered_ood=sum(label == OUTLIER for label in given),
+        labelled=sum(label != OUTLIER for label in answers.values()),
+        outliers=sum(label == OUTLIER for label in answers.values()),
     )
 
 
