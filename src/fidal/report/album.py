@@ -72,6 +72,4 @@ def open_album(config: Mapping[str, JsonValue], cache: Path) -> Album:
     """The benchmark of a run's configuration, as pictures even if the run saw vectors of them."""
     source: Any = by_name("benchmark", BENCHMARKS)(config["benchmark"])
     assert isinstance(source, Source)
-    shown = {"view": "images", "prompts": None}
-    known = {name: value for name, value in shown.items() if name in type(source).model_fields}
-    return Album(source.model_copy(update=known).load(cache))
+    return Album(source.at_hand(cache))
