@@ -1,11 +1,15 @@
-# Two commands: `make demo` runs the main job, `make test` passes the tests. Both set everything up.
+# `make demo` runs the main job, `make test` passes the tests, `make federation-demo` runs a
+# federation of machines on this one. All set everything up.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check install bench
+.PHONY: demo federation-demo test check install bench
 
 demo: install
 	$(BIN)/fidal demo
+
+federation-demo: install
+	$(BIN)/fidal federation demo
 
 test: check
 	$(BIN)/pytest -n 2

@@ -12,9 +12,10 @@ from tables import show
 
 from fidal.data.benchmark import TEST, TRAIN, Benchmark, Manifest
 from fidal.data.sites import site_data
-from fidal.federation.coordinator import Coordinator, Plan, State
+from fidal.federation.coordinator import Coordinator
 from fidal.federation.inprocess import InProcess
 from fidal.federation.messages import Request, Weights
+from fidal.federation.state import Plan, State
 from fidal.federation.weights import pack, unpack
 from fidal.learning.networks import Architecture, build
 from fidal.learning.trainer import Training

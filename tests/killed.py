@@ -16,6 +16,7 @@ PROCESSES.set_forkserver_preload(
         "pytest",
         "fidal.experiment.sweep.worker",
         "tests.experiment.test_kill",
+        "tests.site.test_audit",
         "tests.site.test_ledger",
         "tests.test_storage",
         "tests.test_rows",

@@ -8,24 +8,34 @@ from PIL import Image
 
 from fidal.experiment.config import make_experiment
 from fidal.experiment.folder import RunFolder
-from fidal.experiment.run import Run, Told
+from fidal.experiment.run import Run
+from fidal.federation.state import Told
 
 SITES = ("east", "west")
 COLOURS = {"blue": (40, 60, 200), "green": (50, 180, 60), "red": (200, 60, 50)}
 
 
-def images(folder: Path, train: int = 30, test: int = 12, ood: int = 3) -> Path:
-    """Squares in the class's colour; every `ood`-th training image is grey stripes instead.
+def images(
+    folder: Path,
+    train: int = 30,
+    test: int = 12,
+    ood: int = 3,
+    sites: tuple[str, ...] = SITES,
+    foreign: str = "",
+) -> Path:
+    """Squares in the class's colour; every `ood`-th training image is grey stripes instead, and at
+    the site `foreign` all are.
 
     Out: the manifest's path.
     """
     rng = np.random.default_rng(7)
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["image,site,split,label"]
-    for site in SITES:
+    for site in sites:
         for i in range(train + test):
             split = "train" if i < train else "test"
-            label = "ood" if split == "train" and i % ood == 0 else rng.choice(list(COLOURS))
+            odd = split == "train" and (i % ood == 0 or site == foreign)
+            label = "ood" if odd else rng.choice(list(COLOURS))
             name = f"{site}-{rng.integers(10**9):09d}.png"
             Image.fromarray(_picture(label, rng)).save(folder / name)
             lines.append(f"{name},{site},{split},{label}")

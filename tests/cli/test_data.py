@@ -1,4 +1,5 @@
 import json
+import logging
 import tomllib
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Shell:
 
 @pytest.fixture
 def fidal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    monkeypatch.setattr(logging.getLogger("fidal"), "handlers", [])  # `main` adds its own
     return Shell(monkeypatch, capsys)
 
 

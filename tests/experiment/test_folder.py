@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,8 @@ import torch
 
 from fidal.experiment.config import ConfigError, make_experiment
 from fidal.experiment.folder import RunFolder
-from fidal.federation.coordinator import State
 from fidal.federation.messages import GateReport, QueryReply
+from fidal.federation.state import State
 from fidal.federation.weights import pack
 from fidal.learning.backbones import SmallConvNet
 from fidal.rows import append
@@ -119,11 +120,12 @@ def rows(folder: RunFolder, *rounds: int) -> None:
 
 
 def test_a_saved_state_comes_back(folder: RunFolder) -> None:
-    saved = state()
+    saved = replace(state(), missing={"c": "no answer"}, trained=("a", "b"), until=1794.25)
     rows(folder, 0)
     folder.save_state(EXPERIMENT, saved)
     found = folder.load_state(EXPERIMENT)
     assert (found.round, found.phase, found.done) == (1, "train", False)
+    assert (found.missing, found.trained, found.until) == ({"c": "no answer"}, ("a", "b"), 1794.25)
     assert found.queried == saved.queried
     assert found.weights is not None and saved.weights is not None
     assert found.weights.specs == saved.weights.specs

@@ -1,11 +1,12 @@
 import math
+from dataclasses import replace
 
 import pytest
 
 from fidal.experiment.config import make_experiment
 from fidal.experiment.records import FEDERATION, rows_of
-from fidal.federation.coordinator import RoundResult
 from fidal.federation.messages import EvaluateReply, GateReport, QueryReply
+from fidal.federation.state import RoundResult
 from tests.federation.test_weights import weights
 
 EXPERIMENT = make_experiment({"name": "x", "benchmark": "phantom", "strategy": "fidal", "seed": 4})
@@ -82,3 +83,15 @@ def test_a_site_without_test_images_does_not_spoil_the_mean() -> None:
     none = {"a": nothing, "b": nothing}
     rows = rows_of(EXPERIMENT, CLASSES, RoundResult(2, QUERIED, none, weights(0, 0, 0)))
     assert math.isnan(float(str(rows[2]["bma_mean"])))
+
+
+def test_the_federation_s_row_says_who_was_missing_and_what_privacy_has_cost() -> None:
+    plain = rows_of(EXPERIMENT, CLASSES, result())[2]
+    assert plain["missing"] == {} and plain["privacy"] is None
+    away = {"a": EVALUATED["a"]}
+    missing, spent = {"b": "did not answer: no answer within 60 s"}, {"epsilon": 3.5, "delta": 1e-5}
+    found = replace(result(), evaluated=away, missing=missing, privacy=spent)
+    rows = rows_of(EXPERIMENT, CLASSES, found)
+    assert [row["site"] for row in rows] == ["a", FEDERATION]
+    assert rows[1]["missing"] == missing and rows[1]["privacy"] == spent
+    assert rows[1]["labelled"] == 25 + 28  # what b had labelled before it went missing still counts

@@ -11,7 +11,7 @@ from fidal.experiment.standing import (
     record_retry,
     standing,
 )
-from fidal.federation.coordinator import State
+from fidal.federation.state import State
 from fidal.rows import append, read
 from fidal.storage import StateError
 

@@ -29,6 +29,6 @@ def test_steps_of_a_phase_are_summed_and_their_highest_peak_counts(tmp_path: Pat
 
 def test_asking_for_the_status_is_no_phase(tmp_path: Path) -> None:
     times = Timings(tmp_path / "timings.jsonl")
-    times.clock("a", StatusRequest("f"), 1.0, 1)
+    times.clock("a", StatusRequest("f", 0), 1.0, 1)
     times.flush()
     assert not (tmp_path / "timings.jsonl").exists()

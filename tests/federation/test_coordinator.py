@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from fidal.federation.coordinator import Coordinator, Plan, RoundResult, State
+from fidal.federation.coordinator import Coordinator
 from fidal.federation.engine import FederationError
 from fidal.federation.messages import (
     EvaluateReply,
@@ -19,6 +19,7 @@ from fidal.federation.messages import (
     TrainRequest,
     Weights,
 )
+from fidal.federation.state import Plan, RoundResult, State
 
 SPECS = (TensorSpec("w", (1,), "float32"),)
 PLAN = Plan("fed", rounds=2, budgets={"a": 3, "b": 5}, steps=2, reinitialise=True)

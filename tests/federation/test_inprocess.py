@@ -67,7 +67,7 @@ def test_each_request_reaches_its_site_and_gets_its_kind_of_reply(sites: list[Si
     engine, weights = InProcess(sites), fresh(sites[0])
     assert engine.sites == ("west", "east")
     requests: dict[type, Request] = {
-        StatusReply: StatusRequest("f"),
+        StatusReply: StatusRequest("f", 0),
         QueryReply: QueryRequest("f", 0, 6, None),
         TrainReply: TrainRequest("f", 0, 0, 1, weights),
         EvaluateReply: EvaluateRequest("f", 0, weights),
@@ -77,7 +77,7 @@ def test_each_request_reaches_its_site_and_gets_its_kind_of_reply(sites: list[Si
         assert list(replies) == ["west", "east"]
         for name, reply in replies.items():
             assert isinstance(reply, kind) and getattr(reply, "site", None) == name
-    only = engine.broadcast({"east": StatusRequest("f")})
+    only = engine.broadcast({"east": StatusRequest("f", 0)})
     assert list(only) == ["east"]
 
 

@@ -10,6 +10,7 @@ from fidal.federation import messages
 from fidal.federation.messages import (
     EvaluateRequest,
     QueryRequest,
+    StatusRequest,
     TensorSpec,
     TrainRequest,
     Weights,
@@ -33,8 +34,11 @@ CONTRACT = {
         *("labelled", "outliers", "filled", "gate", "pool_ood_share"),
     ],
     "EvaluateReply": ["site", "round", "confusion", "calibration_error", "loss"],
-    "StatusReply": ["site", "images", "labelled", "outliers", "pending"],
-    "Failure": ["site", "reason"],
+    "StatusReply": [
+        *("site", "round", "images", "asked", "answered", "answered_id", "answered_ood"),
+        *("labelled", "outliers"),
+    ],
+    "Failure": ["site", "reason", "trouble"],
 }
 
 
@@ -69,7 +73,7 @@ def test_real_traffic_holds_nothing_but_weights_counts_and_scalars(tmp_path: Pat
         replies.append(site.train(TrainRequest("f", 0, step, 3, weights)))
     replies.append(site.query(QueryRequest("f", 1, 10, weights)))
     replies.append(site.evaluate(EvaluateRequest("f", 0, weights)))
-    replies.append(site.status())
+    replies.append(site.status(StatusRequest("f", 0)))
     words = {"east", *(spec.name for spec in weights.specs), "float32"}
     for reply in replies:
         for leaf in leaves(reply):

@@ -51,6 +51,31 @@ def test_a_round_asks_once(ledger: Ledger) -> None:
     assert list(ledger.events()) == before
 
 
+def test_an_undone_answer_is_pending_again_and_its_history_stays(ledger: Ledger) -> None:
+    ledger.ask(1, ["c", "a", "b"])
+    ledger.answer("c", 2, by="eva")
+    ledger.answer("a", 0, by="jo")
+    ledger.answer("b", 1, by="eva")
+    assert ledger.undo("eva") == "b"
+    assert ledger.answers() == {"c": 2, "a": 0}
+    assert ledger.pending(1) == ("b",)
+    assert ledger.undo("eva") == "c"
+    assert ledger.undo("eva") is None
+    assert ledger.answers() == {"a": 0}
+    ledger.answer("b", 1, by="eva")  # the same answer as before counts again
+    assert ledger.answers() == {"b": 1, "a": 0}
+    kinds = [event.kind for event in ledger.events()]
+    assert kinds == ["query", *["ask"] * 3, *["answer"] * 3, "undo", "undo", "answer"]
+
+
+def test_an_answer_that_another_person_corrected_is_not_undone(ledger: Ledger) -> None:
+    ledger.ask(1, ["a"])
+    ledger.answer("a", 0, by="eva")
+    ledger.answer("a", 1, by="jo")
+    assert ledger.undo("eva") is None
+    assert ledger.answers() == {"a": 1}
+
+
 def test_an_empty_worklist_is_a_worklist(ledger: Ledger) -> None:
     assert ledger.worklist(3) is None
     assert ledger.ask(3, []) == ()

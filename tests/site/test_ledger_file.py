@@ -71,6 +71,8 @@ def test_nobody_changes_the_past(path: Path, sql: str) -> None:
         "('', 'answer', NULL, 'img-1', NULL, 'eva')",
         "('', 'answer', NULL, 'img-1', -2, 'eva')",
         "('', 'answer', 1, 'img-1', 2, 'eva')",
+        "('', 'undo', NULL, 'img-1', 2, 'eva')",
+        "('', 'undo', NULL, 'img-1', NULL, NULL)",
     ],
 )
 def test_no_event_is_half_an_event(path: Path, values: str) -> None:
@@ -85,7 +87,7 @@ def test_another_site_or_federation_is_refused(path: Path) -> None:
 
 def test_another_schema_is_refused(path: Path) -> None:
     raw(path, "PRAGMA user_version = 7")
-    refused(path, "'vienna'.*schema 7, this fidal reads 1; open it with the version")
+    refused(path, "'vienna'.*schema 7, this fidal reads 2; open it with the version")
 
 
 def test_another_database_is_refused(tmp_path: Path) -> None:

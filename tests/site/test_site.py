@@ -3,8 +3,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from fidal.federation.messages import EvaluateRequest, QueryRequest, TrainRequest, Weights
+from fidal.federation.messages import (
+    EvaluateRequest,
+    QueryRequest,
+    StatusRequest,
+    TrainRequest,
+    Weights,
+)
 from fidal.federation.weights import pack
+from fidal.rows import read
+from fidal.site.refusal import Refusal
 from fidal.types import OUTLIER
 from tests.site.clinic import fresh, make_site, train, warm_up
 
@@ -80,6 +88,48 @@ def test_a_query_needs_the_local_model_of_the_round_before(tmp_path: Path) -> No
     weights = train(site, 0)
     with pytest.raises(ValueError, match="of round 0, not 1"):
         site.query(QueryRequest("toy-federation", 2, 5, weights))
+
+
+def test_a_site_that_missed_a_training_queries_by_the_global_model_and_notes_it(
+    tmp_path: Path,
+) -> None:
+    site = make_site(tmp_path, "badge")
+    warm_up(site)
+    reply = site.query(QueryRequest("toy-federation", 1, 5, train(site), trained=False))
+    assert reply.asked == 5
+    notes = read(tmp_path / "queries.jsonl")[1]["notes"]
+    assert isinstance(notes, list) and any("not in the last training" in str(n) for n in notes)
+
+
+def test_a_step_out_of_turn_asks_for_the_round_again_and_changes_nothing(tmp_path: Path) -> None:
+    site = make_site(tmp_path)
+    warm_up(site)
+    first = site.train(TrainRequest("toy-federation", 0, 0, 3, fresh(site)))
+    for round, step in ((0, 2), (1, 1), (0, 0), (0, 2)):
+        if step == 0:  # delivered twice
+            assert torch.equal(
+                site.train(TrainRequest("toy-federation", 0, 0, 3, fresh(site))).weights.flat,
+                first.weights.flat,
+            )
+            continue
+        with pytest.raises(Refusal, match="start the round again") as refused:
+            site.train(TrainRequest("toy-federation", round, step, 3, fresh(site)))
+        assert refused.value.trouble == "again"
+    site.train(TrainRequest("toy-federation", 0, 1, 3, first.weights))
+
+
+def test_the_status_counts_this_rounds_answers_and_all_answers(tmp_path: Path) -> None:
+    site = make_site(tmp_path)
+    nothing = site.status(StatusRequest("toy-federation", 0))
+    assert (nothing.images, nothing.asked, nothing.answered, nothing.labelled) == (60, 0, 0, 0)
+    warm_up(site)
+    site.query(QueryRequest("toy-federation", 1, 7, train(site)))
+    status = site.status(StatusRequest("toy-federation", 1))
+    answers = list(site.ledger.answers().values())
+    assert (status.asked, status.answered) == (7, 7)
+    assert status.answered_ood == answers[12:].count(OUTLIER)
+    assert status.answered_id == 7 - status.answered_ood
+    assert status.outliers == answers.count(OUTLIER) and status.labelled == 19 - status.outliers
 
 
 def test_the_gate_reports_its_true_recall_where_the_truth_is_known(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from rich.console import Console
 from fidal.cli import convert, data
 from fidal.cli.demo import demo, report
 from fidal.cli.embed import embed
+from fidal.cli.federation import federation
 from fidal.cli.listing import describe_table, list_table
 from fidal.cli.options import Config, Json, Settings, experiments_of
 from fidal.cli.pilot import pilot
 from fidal.cli.single import resume, run
+from fidal.cli.site import site
 from fidal.cli.sweep import sweep
 
 app = typer.Typer(
@@ -29,6 +31,8 @@ app.command()(report)
 app.command()(embed)
 app.add_typer(convert.app, name="encoders")
 app.add_typer(data.app, name="data")
+app.add_typer(federation, name="federation")
+app.add_typer(site, name="site")
 
 
 @app.command("list")

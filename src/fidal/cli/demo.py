@@ -12,7 +12,9 @@ from fidal.experiment.sweep import expand
 from fidal.experiment.sweep.calling import Calling
 from fidal.experiment.sweep.home import Home
 from fidal.experiment.sweep.shares import cores
+from fidal.report.feature_map import Projection
 from fidal.report.html import write_report
+from fidal.report.tables.cost import READING_SECONDS
 
 
 def demo(
@@ -34,8 +36,11 @@ def report(
     out: Annotated[Path, typer.Option(help="folder for the page, figures and tables")],
     cache: Annotated[Path, typer.Option(help="where the benchmarks were kept")] = Path("cache"),
     title: Annotated[str | None, typer.Option(help="of the page")] = None,
-    seconds: Annotated[float, typer.Option(help="reading time per image")] = 59.0,
+    seconds: Annotated[float, typer.Option(min=0, help="reading time per image")] = READING_SECONDS,
+    projection: Annotated[
+        Projection, typer.Option("--map", help="of the frozen features; umap takes half a minute")
+    ] = "pca",
 ) -> None:
     """One self-contained page of the runs, with every figure and table as files beside it."""
-    page = write_report(runs, out, cache, title, seconds)
+    page = write_report(runs, out, cache, title, seconds, projection)
     typer.echo(str(page.resolve()))

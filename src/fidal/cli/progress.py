@@ -14,8 +14,7 @@ from rich.progress import (
 )
 
 from fidal.experiment.config import Experiment
-from fidal.experiment.run import Told
-from fidal.federation.coordinator import Phase
+from fidal.federation.state import Phase, Told
 
 
 @contextmanager

@@ -10,7 +10,9 @@ from fidal.data.fedham import FedHam
 from fidal.data.folder import Folder
 from fidal.data.phantom import Phantom
 from fidal.data.prepared import FedCamelyon, FedEmbed, FedIsic
+from fidal.data.remote import Remote
 
 BENCHMARKS: Mapping[str, type[Source]] = {
-    source.name: source for source in (FedIsic, FedCamelyon, FedEmbed, FedHam, Folder, Phantom)
+    source.name: source
+    for source in (FedIsic, FedCamelyon, FedEmbed, FedHam, Folder, Phantom, Remote)
 }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from fidal.data.benchmark import Benchmark
+from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import SiteData
 from fidal.experiment.config import ConfigError
 from fidal.federation.messages import QueryReply
@@ -26,6 +26,13 @@ def check_needs(strategy: Strategy, benchmark: Benchmark) -> None:
                 f"strategy '{strategy.name}' needs {field}, and benchmark '{benchmark.name}' as "
                 f"configured has none; {way_out}, or choose another strategy"
             )
+
+
+def needed(source: Source, strategy: Strategy) -> Source:
+    """The source without prompts if the strategy looks at none: they need a whole model more."""
+    if "prompts" in strategy.required() or getattr(source, "prompts", None) is None:
+        return source
+    return source.model_copy(update={"prompts": None})
 
 
 def check_labels(data: SiteData) -> None:

@@ -10,7 +10,7 @@ timings.jsonl        seconds and peak memory of each request; the only file that
                      between two runs of one configuration
 state.safetensors    the coordinator's state after its last finished phase
 sites/NAME/          what stays at a site: ledger.sqlite, local.safetensors, queries.jsonl,
-                     scores-ROUND.safetensors
+                     scores-ROUND.safetensors, predictions.safetensors
 """
 
 import json
@@ -24,8 +24,8 @@ from typing import Any
 
 from fidal.experiment.config import ConfigError, Experiment, make_experiment
 from fidal.experiment.records import FEDERATION
-from fidal.federation.coordinator import State
 from fidal.federation.messages import GateReport, QueryReply
+from fidal.federation.state import State
 from fidal.federation.weights import pack, unpack
 from fidal.rows import read
 from fidal.storage import StateError, hold, load_state, remove_leftovers, save_state, write_atomic
@@ -130,6 +130,9 @@ class RunFolder:
             "done": str(state.done),
             "names": json.dumps(list(tensors)),
             "queried": json.dumps(queried),
+            "missing": json.dumps(dict(state.missing)),
+            "trained": json.dumps(state.trained),
+            "until": json.dumps(state.until),
         }
         save_state(self.state, tensors, meta)
 
@@ -147,6 +150,9 @@ class RunFolder:
             phase=meta["phase"],  # type: ignore[arg-type]
             weights=pack({name: tensors[name] for name in names}) if names else None,
             queried={s: _reply(table) for s, table in json.loads(meta["queried"]).items()},
+            missing=json.loads(meta["missing"]),
+            trained=tuple(json.loads(meta["trained"])),
+            until=json.loads(meta["until"]),
             done=meta["done"] == "True",
         )
         self.check_rows(state.round)

@@ -8,8 +8,8 @@ from pydantic import JsonValue
 
 from fidal.experiment.config import Experiment
 from fidal.experiment.metrics import accuracy, balanced_accuracy, pooled, purity, recalls
-from fidal.federation.coordinator import RoundResult
 from fidal.federation.messages import EvaluateReply, GateReport, QueryReply
+from fidal.federation.state import RoundResult
 
 KEY = ("run", "round", "site")
 FEDERATION = "*"
@@ -63,6 +63,8 @@ def _federation(result: RoundResult) -> dict[str, JsonValue]:
         "confusion": [list(row) for row in together],
         **_counts(list(result.queried.values())),
         **_pools(list(result.queried.values())),
+        "missing": dict(result.missing),
+        "privacy": None if result.privacy is None else dict(result.privacy),
     }
 
 

@@ -1,11 +1,35 @@
 """FedAvg: the mean of the sites' weights, each counted by its labelled ID images."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 
 from fidal.federation.messages import TrainReply, Weights
 from fidal.federation.weights import check
+
+
+class Average(Protocol):
+    """What the coordinator makes of the sites' weights."""
+
+    def __call__(self, replies: Sequence[TrainReply], fallback: Weights) -> Weights:
+        """The new global weights; `fallback`, what was sent out, if there is nothing to average."""
+
+    def spent(self) -> Mapping[str, float] | None:
+        """What differential privacy has cost so far; None without it."""
+
+
+@dataclass(frozen=True)
+class FederatedAverage:
+    """FedAvg."""
+
+    def __call__(self, replies: Sequence[TrainReply], fallback: Weights) -> Weights:
+        """See `federated_average`."""
+        return federated_average(replies, fallback)
+
+    def spent(self) -> None:
+        """It protects nothing and costs nothing."""
 
 
 def federated_average(replies: Sequence[TrainReply], fallback: Weights) -> Weights:

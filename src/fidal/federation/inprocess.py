@@ -11,16 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from fidal.federation.memory import forget_peak, peak_bytes
-from fidal.federation.messages import (
-    EvaluateRequest,
-    Failure,
-    QueryRequest,
-    Reply,
-    Request,
-    TrainRequest,
-)
+from fidal.federation.messages import Failure, Reply, Request, TrainRequest
 from fidal.learning.side_by_side import side_by_side
 from fidal.learning.trainer import LocalRound
+from fidal.site.refusal import Refusal
+from fidal.site.requests import carry_out
 from fidal.site.site import Site
 
 Clock = Callable[[str, Request, float, int], None]
@@ -62,7 +57,7 @@ class InProcess:
         forget_peak(site.device)
         start = time.perf_counter()
         try:
-            reply = _carry_out(site, request)
+            reply = carry_out(site, request)
         except ValueError as error:
             return _failure(site.name, error)
         self._tell(site.name, request, time.perf_counter() - start)
@@ -97,19 +92,9 @@ class InProcess:
             self._clock(name, request, seconds, peak_bytes(self._sites[name].device))
 
 
-def _carry_out(site: Site, request: Request) -> Reply:
-    match request:
-        case TrainRequest():
-            return site.train(request)
-        case QueryRequest():
-            return site.query(request)
-        case EvaluateRequest():
-            return site.evaluate(request)
-    return site.status()
-
-
 def _failure(site: str, error: ValueError) -> Failure:
-    return Failure(site, str(error).removeprefix(f"site '{site}': "))
+    trouble = error.trouble if isinstance(error, Refusal) else "failed"
+    return Failure(site, str(error).removeprefix(f"site '{site}': "), trouble)
 
 
 def use_cores() -> None:

@@ -6,9 +6,26 @@ feature, no label of a single image, no image id, no path. `tests/federation/tes
 holds this list against what a site really sends.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from torch import Tensor
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:  # what only forwards messages starts without torch
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Goes with every message between machines: both ends run the same program on the same plan."""
+
+    wire: int
+    """Version of the encoding, see `codec`."""
+    version: str
+    """Of fidal."""
+    setup: str
+    """`Experiment.digest`."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +36,11 @@ class TensorSpec:
     shape: tuple[int, ...]
     dtype: str
     """Its type in the network, e.g. "float32"; in the flat array all are float32."""
+
+    @property
+    def size(self) -> int:
+        """How many values it has."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +82,9 @@ class QueryRequest:
     budget: int
     weights: Weights | None
     """None asks for the shared random warm-up."""
+    trained: bool = True
+    """Did the site take part in the training that ended in these weights? If not, the global model
+    stands for its own."""
 
 
 @dataclass(frozen=True)
@@ -123,28 +148,40 @@ class EvaluateReply:
 
 @dataclass(frozen=True)
 class StatusRequest:
-    """How far is the site?"""
+    """How far is the site with the worklist of this round?"""
 
     federation: str
+    round: int
 
 
 @dataclass(frozen=True)
 class StatusReply:
-    """Counts of the site's ledger."""
+    """Counts of the site's ledger: this round's worklist, then all rounds together."""
 
     site: str
+    round: int
     images: int
+    """In the site's training data."""
+    asked: int
+    answered: int
+    answered_id: int
+    answered_ood: int
     labelled: int
     outliers: int
-    pending: int
+
+
+Trouble = Literal["again", "absent", "refused", "failed"]
+"""again: it has lost this round's training, which must begin anew. absent: it was not heard of in
+time. refused: it does not do this. failed: it tried."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A site's answer when it can't do what was asked. `reason` holds no path, id or file name."""
+    """In place of a reply. `reason` holds no path, id or file name."""
 
     site: str
     reason: str
+    trouble: Trouble = "failed"
 
 
 Request = TrainRequest | QueryRequest | EvaluateRequest | StatusRequest

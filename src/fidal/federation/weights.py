@@ -1,7 +1,6 @@
 """A network's state as one flat array: packed, checked, unpacked, fingerprinted."""
 
 import hashlib
-import math
 from collections.abc import Mapping
 
 import torch
@@ -29,7 +28,7 @@ def unpack(weights: Weights) -> dict[str, Tensor]:
     check(weights)
     state, start = {}, 0
     for spec in weights.specs:
-        size = math.prod(spec.shape)
+        size = spec.size
         x = weights.flat[start : start + size].reshape(spec.shape)
         dtype: torch.dtype = getattr(torch, spec.dtype)
         state[spec.name] = x.to(dtype) if dtype.is_floating_point else x.round().to(dtype)
@@ -37,22 +36,27 @@ def unpack(weights: Weights) -> dict[str, Tensor]:
     return state
 
 
+class WeightsError(ValueError):
+    """Weights that can't be taken; the text tells names of tensors and counts, nothing else."""
+
+
 def check(weights: Weights, against: tuple[TensorSpec, ...] | None = None) -> None:
-    """Raise a ValueError unless the array has the size its manifest says and is finite.
+    """Raise a `WeightsError` unless the array has the size its manifest says and is finite.
 
     `against` is the manifest of the receiver's own network: a site takes no other.
     """
-    need = sum(math.prod(spec.shape) for spec in weights.specs)
+    need = sum(spec.size for spec in weights.specs)
     if weights.flat.ndim != 1 or len(weights.flat) != need:
-        raise ValueError(
+        raise WeightsError(
             f"weights: {tuple(weights.flat.shape)} values where the manifest has {need}"
         )
     if against is not None and weights.specs != against:
         ours, theirs = {s.name: s for s in against}, {s.name: s for s in weights.specs}
-        odd = sorted(k for k in ours.keys() | theirs.keys() if ours.get(k) != theirs.get(k))
-        raise ValueError(f"weights: another network; {len(odd)} tensors differ, first {odd[:3]}")
+        odd = [k for k in {**ours, **theirs} if ours.get(k) != theirs.get(k)]
+        first = f", first '{odd[0]}'" if odd else ", in their order"
+        raise WeightsError(f"weights: another network; {len(odd)} tensors differ{first}")
     if not bool(torch.isfinite(weights.flat.sum(dtype=torch.float64))):
-        raise ValueError("weights: NaN or infinite values")
+        raise WeightsError("weights: NaN or infinite values")
 
 
 def digest(weights: Weights) -> str:

@@ -1,8 +1,8 @@
 """The site's ledger: which images were put before the expert, and every answer ever given.
 
 One SQLite file per site, and one table of events that only ever grows: a `query` opens a round, an
-`ask` puts one image on its worklist, an `answer` says what the expert saw; a correction is a later
-answer. Everything else is read off the events.
+`ask` puts one image on its worklist, an `answer` says what the expert saw, an `undo` takes it back;
+a correction is a later answer. Everything else is read off the events.
 
 Write-ahead log and synchronous = FULL: a commit returns after its events are on the disk, so
 neither a kill nor a power cut loses a committed answer, with one fsync each (a rollback journal
@@ -33,7 +33,7 @@ class Event:
     """1, 2, ... without gaps."""
     time: datetime
     """UTC."""
-    kind: Literal["query", "ask", "answer"]
+    kind: Literal["query", "ask", "answer", "undo"]
     round: int | None
     sample: str | None
     label: int | None
@@ -100,6 +100,22 @@ class Ledger:
             for sample, label in labels.items():
                 self._answer(sample, operator.index(label), by)
 
+    def undo(self, by: str) -> str | None:
+        """Take back the latest answer of this person that still stands. Out: its sample, which is
+        pending again; None if there is no such answer.
+        """
+        with self._transaction():
+            latest = self._rows(
+                "SELECT sample FROM event AS given WHERE kind = 'answer' AND by = ? AND NOT EXISTS "
+                "(SELECT 1 FROM event AS later WHERE later.kind IN ('answer', 'undo') "
+                "AND later.sample = given.sample AND later.number > given.number) "
+                "ORDER BY number DESC LIMIT 1",
+                by,
+            )
+            for (sample,) in latest:
+                self._append("undo", sample=sample, by=by)
+        return str(latest[0][0]) if latest else None
+
     def worklist(self, round: int) -> tuple[str, ...] | None:
         """What `round` asked, best first; None if it has not asked yet."""
         if round not in self.rounds():
@@ -133,10 +149,11 @@ class Ledger:
         starts, and trains on the same labels if it has to be repeated.
         """
         rows = self._rows(
-            "SELECT sample, label FROM event WHERE kind = 'answer' AND number <= ? ORDER BY number",
+            "SELECT sample, label FROM event WHERE kind IN ('answer', 'undo') AND number <= ? "
+            "ORDER BY number",
             self.position() if until is None else until,
         )
-        return dict(rows)
+        return {sample: label for sample, label in dict(rows).items() if label is not None}
 
     def position(self) -> int:
         """The number of the latest event, 0 if there is none."""
@@ -162,7 +179,7 @@ class Ledger:
         if not self._rows("SELECT 1 FROM event WHERE kind = 'ask' AND sample = ?", sample):
             raise self._error(f"sample {sample!r} was never asked, so it takes no answer")
         latest = self._rows(
-            "SELECT label, by FROM event WHERE kind = 'answer' AND sample = ? "
+            "SELECT label, by FROM event WHERE kind IN ('answer', 'undo') AND sample = ? "
             "ORDER BY number DESC LIMIT 1",
             sample,
         )

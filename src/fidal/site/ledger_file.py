@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 APPLICATION: Final = 0xF1DA1
 """SQLite's application id, by which a ledger is told from any other SQLite file."""
 
@@ -26,14 +26,15 @@ TABLES: Final = (
         sample TEXT,
         label INTEGER CHECK (label >= -1),
         by TEXT,
-        CHECK (kind IN ('query', 'ask', 'answer')),
+        CHECK (kind IN ('query', 'ask', 'answer', 'undo')),
         CHECK ((round IS NOT NULL) = (kind IN ('query', 'ask'))),
-        CHECK ((sample IS NOT NULL) = (kind IN ('ask', 'answer'))),
-        CHECK ((label IS NOT NULL AND by IS NOT NULL) = (kind = 'answer'))
+        CHECK ((sample IS NOT NULL) = (kind IN ('ask', 'answer', 'undo'))),
+        CHECK ((label IS NOT NULL) = (kind = 'answer')),
+        CHECK ((by IS NOT NULL) = (kind IN ('answer', 'undo')))
     )""",
     "CREATE UNIQUE INDEX one_query_per_round ON event (round) WHERE kind = 'query'",
     "CREATE UNIQUE INDEX one_ask_per_sample ON event (sample) WHERE kind = 'ask'",
-    "CREATE INDEX answers_of_sample ON event (sample) WHERE kind = 'answer'",
+    "CREATE INDEX answers_of_sample ON event (sample) WHERE kind IN ('answer', 'undo')",
     """CREATE TRIGGER no_update BEFORE UPDATE ON event
         BEGIN SELECT RAISE(ABORT, 'events are never changed'); END""",
     """CREATE TRIGGER no_delete BEFORE DELETE ON event

@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from fidal.data.sites import SiteData
-from fidal.federation.messages import EvaluateReply, GateReport
+from fidal.federation.messages import EvaluateReply, GateReport, StatusReply
 from fidal.learning.feed import Feed
 from fidal.learning.inference import infer
 from fidal.learning.networks import Network
 from fidal.rows import append_once
+from fidal.site.ledger import Ledger
 from fidal.storage import save_state
 from fidal.types import OUTLIER, Query
 
 BINS: Final = 15
 """Confidence bins of the expected calibration error."""
+PREDICTIONS: Final = "predictions.safetensors"
+"""A site's own file: class and confidence of each test image, as of the last evaluated round."""
 
 
 def gate_report(query: Query, truth: NDArray[np.int64]) -> GateReport | None:
@@ -72,20 +75,49 @@ def write_query(
         save_state(folder / f"scores-{round}.safetensors", scores, meta)
 
 
-def evaluate(network: Network, feed: Feed, data: SiteData, round: int) -> EvaluateReply:
-    """Confusion counts, expected calibration error and mean cross-entropy on the test images."""
+def evaluate(
+    network: Network, feed: Feed, data: SiteData, round: int, folder: Path
+) -> EvaluateReply:
+    """Confusion counts, expected calibration error and mean cross-entropy on the test images.
+
+    What was predicted of each image is kept in the site's own `folder`, last round only: subgroups
+    (sex, age, skin tone) can be looked at where the images are, and nothing of it is sent.
+    """
     classes = len(data.classes)
     truth = torch.from_numpy(data.labels[data.test])
     logits = infer(network, feed, torch.from_numpy(data.test)).logits.float().cpu()
     predicted = logits.argmax(1)
     counts = torch.bincount(truth * classes + predicted, minlength=classes**2)
     confidence = logits.softmax(1).amax(1)
+    save_state(
+        folder / PREDICTIONS,
+        {"predicted": predicted.to(torch.int32), "confidence": confidence},
+        {"round": str(round), "ids": "\n".join(data.ids[row] for row in data.test.tolist())},
+    )
     return EvaluateReply(
         site=data.site,
         round=round,
         confusion=tuple(tuple(row) for row in counts.reshape(classes, classes).tolist()),
         calibration_error=_calibration_error(confidence, predicted == truth),
         loss=float(F.cross_entropy(logits, truth)) if len(truth) else float("nan"),
+    )
+
+
+def status(site: str, round: int, images: int, ledger: Ledger) -> StatusReply:
+    """Counts of the ledger: the answers to one round's worklist, and all answers."""
+    answers = ledger.answers()
+    asked = ledger.worklist(round) or ()
+    given = [answers[sample] for sample in asked if sample in answers]
+    return StatusReply(
+        site=site,
+        round=round,
+        images=images,
+        asked=len(asked),
+        answered=len(given),
+        answered_id=sum(label != OUTLIER for label in given),
+        answered_ood=sum(label == OUTLIER for label in given),
+        labelled=sum(label != OUTLIER for label in answers.values()),
+        outliers=sum(label == OUTLIER for label in answers.values()),
     )
 
 

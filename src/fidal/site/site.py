@@ -1,7 +1,8 @@
 """One clinic: it owns images, ledger and model, and answers the coordinator's requests."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
@@ -14,10 +15,13 @@ from fidal.federation.messages import (
     QueryReply,
     QueryRequest,
     StatusReply,
+    StatusRequest,
+    TensorSpec,
     TrainReply,
     TrainRequest,
     Weights,
 )
+from fidal.federation.weights import check
 from fidal.learning.batches import TrainingSet
 from fidal.learning.feed import Feed
 from fidal.learning.flat import Flat
@@ -31,9 +35,12 @@ from fidal.site.ledger import Ledger
 from fidal.site.local_model import load_local, save_local
 from fidal.site.oracle import Oracle
 from fidal.site.pooling import make_pool
-from fidal.site.reporting import evaluate, gate_report, write_query
+from fidal.site.refusal import Refusal
+from fidal.site.reporting import evaluate, gate_report, status, write_query
 from fidal.strategies.base import Strategy
 from fidal.types import OUTLIER, Query
+
+NOT_TRAINED: Final = "the site was not in the last training; the global model stands for its own"
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,8 @@ class Site:
         self.feed = Feed(data.inputs, self.device)
         self._learner: Learner | None = None
         self._training_set: TrainingSet | None = None
+        self._reached: tuple[int, int] | None = None
+        """Round and communication round of the training that is under way."""
         self._last: Learner | None = None
         self._global: tuple[Network, Flat] | None = None
 
@@ -74,6 +83,12 @@ class Site:
     def name(self) -> str:
         """The clinic's name within the federation."""
         return self.data.site
+
+    @property
+    def specs(self) -> tuple[TensorSpec, ...]:
+        """The manifest of its network: it takes no other."""
+        _, state = self._global_model()
+        return state.specs
 
     def train(self, request: TrainRequest) -> TrainReply:
         """E local epochs from the weights sent. The first step of an AL round starts afresh."""
@@ -83,15 +98,19 @@ class Site:
 
     def begin(self, request: TrainRequest) -> LocalRound:
         """Get ready for the steps that `train` takes."""
-        if request.step == 0 or self._learner is None or self._training_set is None:
-            if request.step:
-                raise ValueError(
-                    f"site '{self.name}': asked to go on at step {request.step} of round "
-                    f"{request.round}, which this process has not begun; start the round again"
-                )
-            self._learner = self._learner or self._make_learner()
+        if request.step and self._reached != (request.round, request.step - 1):
+            raise Refusal(
+                f"asked to go on at step {request.step} of round {request.round}, which this "
+                "process has not trained up to there; start the round again",
+                trouble="again",
+            )
+        self._learner = self._learner or self._make_learner()
+        check(request.weights, against=self._learner.state.specs)
+        if request.step == 0:
             restart(self._learner, seed_of(self.setup.seed, "companion", self.name, request.round))
             self._training_set = self._labelled_before(request.round + 1)
+        assert self._training_set is not None
+        self._reached = None
         self._learner.state.load(request.weights)
         purpose = ("train", self.name, request.round, request.step)
         generator = torch_generator(self.setup.seed, *purpose)
@@ -110,6 +129,7 @@ class Site:
         loss = local.finish()
         if request.step == request.steps - 1:
             save_local(self._local_file, self._learner, request.round)
+        self._reached = request.round, request.step
         weights = self._learner.state.weights()
         return TrainReply(self.name, weights, len(self._training_set.labelled), loss)
 
@@ -130,17 +150,14 @@ class Site:
         return self._report(query, candidates, request.round, asked)
 
     def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
-        """Counts and calibration of these weights on the site's own test images."""
+        """Counts and calibration of these weights on the site's own test images; who got which
+        class stays in its folder."""
         network = self._global_network(request.weights)
-        return evaluate(network, self.feed, self.data, request.round)
+        return evaluate(network, self.feed, self.data, request.round, self.folder)
 
-    def status(self) -> StatusReply:
-        """Counts of the ledger."""
-        answers = self.ledger.answers()
-        outliers = sum(label == OUTLIER for label in answers.values())
-        pending = len(self.ledger.asked()) - len(answers)
-        labelled = len(answers) - outliers
-        return StatusReply(self.name, len(self.data.train), labelled, outliers, pending)
+    def status(self, request: StatusRequest) -> StatusReply:
+        """How far people are with the worklist of a round."""
+        return status(self.name, request.round, len(self.data.train), self.ledger)
 
     @property
     def _local_file(self) -> Path:
@@ -160,12 +177,15 @@ class Site:
             return make_learner(self._network(), objective, training)
 
     def _global_network(self, weights: Weights) -> Network:
+        network, state = self._global_model()
+        state.load(weights)
+        return network
+
+    def _global_model(self) -> tuple[Network, Flat]:
         if self._global is None:
             network = self._network()
             self._global = network, Flat(network)
-        network, state = self._global
-        state.load(weights)
-        return network
+        return self._global
 
     def _labelled_before(self, round: int) -> TrainingSet:
         known = known_before(round, self.data, self.ledger)
@@ -190,13 +210,18 @@ class Site:
         if len(candidates) == 0 or request.weights is None:
             return Query(ids=())
         self._last = self._last or self._make_learner()
-        load_local(self._local_file, self._last, request.round - 1)
+        if request.trained:
+            load_local(self._local_file, self._last, request.round - 1)
+        else:
+            restart(self._last, seed_of(self.setup.seed, "companion", self.name, request.round))
+            self._last.state.load(request.weights)
         network = self._global_network(request.weights)
         pool = make_pool(
             self.data, known, candidates, network, self._last, self.feed, request.round
         )
         rng = numpy_generator(self.setup.seed, "query", self.name, request.round)
-        return self.setup.strategy.select(pool, request.budget, rng)
+        query = self.setup.strategy.select(pool, request.budget, rng)
+        return query if request.trained else _noted(query, NOT_TRAINED)
 
     def _answer(self, round: int) -> None:
         """What the oracle can answer now; people answer later, through the page."""
@@ -228,6 +253,11 @@ class Site:
             gate=gate_report(query, truth),
             pool_ood_share=float((truth == OUTLIER).mean()) if known else None,
         )
+
+
+def _noted(query: Query, note: str) -> Query:
+    diagnosis = query.diagnosis
+    return replace(query, diagnosis=replace(diagnosis, notes=(*diagnosis.notes, note)))
 
 
 def _device(wanted: str) -> torch.device:

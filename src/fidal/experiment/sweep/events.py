@@ -5,7 +5,7 @@ from typing import Literal
 
 from fidal.experiment.config import Experiment
 from fidal.experiment.standing import Failure
-from fidal.federation.coordinator import Phase
+from fidal.federation.state import Phase
 
 End = Literal["done", "failed", "elsewhere"]
 """`elsewhere`: another process is at work on the run."""

@@ -25,7 +25,7 @@ from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.run import REFUSALS, Run
 from fidal.experiment.standing import Failure
-from fidal.federation.coordinator import Phase
+from fidal.federation.state import Phase
 from fidal.storage import Busy
 
 BUSY: Final = "busy"

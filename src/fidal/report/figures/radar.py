@@ -6,6 +6,7 @@ from typing import Final, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.projections.polar import PolarAxes
 from matplotlib.ticker import MaxNLocator
 
@@ -15,11 +16,11 @@ from fidal.report.frame import Study
 from fidal.report.spread import Floats
 from fidal.report.style import (
     GREY,
-    ID,
     ONE_COLUMN,
-    OOD,
     figure,
+    fitted,
     mark,
+    side_colour,
     signed,
     styled,
     tag,
@@ -39,6 +40,9 @@ SIDES: Final[Mapping[int, Literal["left", "center", "right"]]] = {
 }
 """Towards which side a spoke's name grows, by the sine of its angle: away from the circle."""
 
+LETTERS: Final = 12
+"""In a line of a class's name."""
+
 
 @styled
 def draw(study: Study) -> Figure | None:
@@ -48,7 +52,7 @@ def draw(study: Study) -> Figure | None:
     made = figure(ONE_COLUMN, 3.6)
     axes = made.add_subplot(projection="polar")
     draw_spokes(axes, study)
-    legend_below(made, axes, 3)
+    legend_below(made, [(axes, study)], 3)
     return made
 
 
@@ -68,13 +72,17 @@ def draw_spokes(axes: Axes, study: Study) -> None:
     axes.set_xticks(turn, _spokes(study))
     for text, angle, gap in zip(axes.get_xticklabels(), turn, class_gaps(study), strict=True):
         text.set_horizontalalignment(SIDES[round(float(np.sin(angle)))])
-        text.set_color(ID if gap >= 0.05 else OOD if gap <= -0.05 else GREY)
-    axes.tick_params(axis="x", pad=2)
+        text.set_color(side_colour(gap))
+    wrapped = any(fitted(name, LETTERS) != name for name in study.classes)
+    axes.tick_params(axis="x", pad=6 if wrapped else 2)
     axes.set_ylim(0, None)
     axes.spines["polar"].set(color=GREY, linewidth=0.5)
     axes.set_rlabel_position(180 / len(study.classes))
     axes.yaxis.set_major_locator(MaxNLocator(4, prune="lower"))
     axes.tick_params(axis="y", labelsize=6, labelcolor=GREY)
+    for text in axes.get_yticklabels():
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+        text.set_zorder(6)
 
 
 def mean_recall(study: Study, method: str) -> Floats:
@@ -95,4 +103,6 @@ def class_gaps(study: Study) -> Floats:
 def _spokes(study: Study) -> list[str]:
     gaps = class_gaps(study)
     texts = [signed(gap) if np.isfinite(gap) else "" for gap in gaps]
-    return [f"{name}\n{text}" for name, text in zip(study.classes, texts, strict=True)]
+    return [
+        f"{fitted(name, LETTERS)}\n{text}" for name, text in zip(study.classes, texts, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""A federation of machines: configuration, keys, and the processes at a site and a coordinator."""

@@ -1,0 +1,38 @@
+"""One SuperLink and three SuperNodes for all tests of this session that need them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.federation.flower.cluster import SITES, Cluster, cluster, in_process
+from tests.small import go, images
+
+
+@pytest.fixture(scope="session")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return images(tmp_path_factory.mktemp("images"), sites=SITES)
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory, manifest: Path) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("real"), manifest) as made:
+        made.start_superlink()
+        for name in SITES:
+            made.start_node(name)
+        yield made
+
+
+@pytest.fixture
+def real(running: Cluster) -> Iterator[Cluster]:
+    yield running
+    running.end_sites()
+
+
+@pytest.fixture(scope="session")
+def expected(tmp_path_factory: pytest.TempPathFactory, running: Cluster, manifest: Path) -> Path:
+    """The in-process run of the experiment that `renew` gives by default."""
+    folder = tmp_path_factory.mktemp("expected") / "run"
+    running.renew(manifest)
+    go(in_process(manifest, running.coordinator), folder)
+    return folder
