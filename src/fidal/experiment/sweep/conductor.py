@@ -42,10 +42,10 @@ def conduct(
                 environment = share(crew.slot, calling.jobs, machine, devices)
                 order = Order(experiment, home.run(experiment), cache, environment)
                 start = _prepared(order, calling.retry)
+                yield start
                 if isinstance(start, Began):
                     crew.hire(order)
                     at_work += 1
-                yield start
             for order, word in crew.words() if at_work else ():
                 event = _event(order, word)
                 at_work -= isinstance(event, Ended)
