@@ -122,7 +122,7 @@ def test_every_finding_is_a_line_with_its_path() -> None:
 
 
 def test_a_missing_field_is_missed() -> None:
-    assert refusal(Stall) == "basket: missing; add it to the configuration"
+    assert refusal(Stall) == "basket: missing; give it a value"
 
 
 def test_a_value_out_of_range_says_the_range() -> None:

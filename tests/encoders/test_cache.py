@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fidal.encoders.base import Encoder
-from fidal.encoders.cache import CHUNK, embed
+from fidal.encoders.cache import CHUNK, at_hand, embed
 from fidal.encoders.progress import Progress
 
 N = 2 * CHUNK + 10
@@ -238,3 +238,17 @@ def test_a_mapped_file_that_was_replaced_is_another(
 def test_ids_and_images_must_be_as_many(images: NDArray[np.uint8], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"'means': 3 ids for {N} images"):
         embed(Means(), IDS[:3], images, tmp_path)
+
+
+def test_what_is_at_hand_is_whole_or_nothing_and_computes_nothing(
+    images: NDArray[np.uint8], tmp_path: Path
+) -> None:
+    assert at_hand(Means(), IDS, images, tmp_path) is None
+    embed(Means(), IDS[:CHUNK], images[:CHUNK], tmp_path)
+    assert at_hand(Means(), IDS, images, tmp_path) is None
+    whole = embed(Means(), IDS, images, tmp_path)
+    Means.asked.clear()
+    found = at_hand(Means(), IDS, images, tmp_path)
+    assert found is not None and np.array_equal(found, whole)
+    assert at_hand(Means(factor=2), IDS, images, tmp_path) is None
+    assert Means.asked == []

@@ -42,8 +42,8 @@ def test_who_needs_prompts_is_told_so_and_what_to_do() -> None:
     with pytest.raises(ConfigError) as error:
         check_needs(STRATEGIES["openpath"](), make_benchmark())
     assert str(error.value) == (
-        "strategy 'openpath' needs prompts, and benchmark 'toy' as configured has none; choose a "
-        "benchmark that has them, or choose another strategy"
+        "strategy 'openpath' needs prompts, and benchmark 'toy' as configured has none; set "
+        "benchmark.prompts, or choose another strategy"
     )
 
 

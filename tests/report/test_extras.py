@@ -35,6 +35,19 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
     assert notice.startswith("folder: nothing is shown of single images") and "gone.csv" in notice
 
 
+def test_features_that_are_not_at_hand_are_told_and_not_computed(
+    real: Path, tmp_path: Path
+) -> None:
+    (study,) = read_folders([real / "runs"]).studies
+    notices: list[str] = []
+    found = gather(study, Albums(tmp_path), notices)
+    (notice,) = notices
+    assert "the frozen features are not at hand" in notice and str(tmp_path) in notice
+    assert found.album is not None and found.features is None and found.gate is None
+    assert len(found.queries) == 2 and found.subgroups
+    assert not (tmp_path / "embeddings").exists()
+
+
 def test_an_album_is_opened_once(real: Path) -> None:
     albums = Albums(real / "data" / "cache")
     (study,) = read_folders([real / "runs"]).studies

@@ -38,7 +38,7 @@ def sweep(
     retry: Annotated[bool, typer.Option("--retry", help=meaning(Calling, "retry"))] = False,
     as_json: Json = False,
 ) -> None:
-    """Run every combination of the file's [sweep] table.
+    """Run every combination that the sweep table of the file lists.
 
     Finished runs are not run again, cut ones go on, and one that fails does not end the others.
     """

@@ -78,3 +78,8 @@ class Source(Part, ABC):
     def bare(self) -> "Source":
         """The same images as images, without what encoders would compute from them."""
         return self
+
+    def at_hand(self, cache: Path) -> Benchmark:
+        """The images as images, with what encoders have computed from them and is kept below
+        `cache`, so that looking at a run costs no encoder's time."""
+        return self.bare().load(cache)

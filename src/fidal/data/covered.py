@@ -1,8 +1,10 @@
 """What is computed from images: coverage features, prompts; and what the network sees of them."""
 
+import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +15,11 @@ from fidal.data.embeddings import read_embeddings
 from fidal.data.prompts import AnyPrompts
 from fidal.encoders import ENCODERS
 from fidal.encoders.base import Encoder
+from fidal.encoders.cache import at_hand as kept_embeddings
 from fidal.encoders.cache import embed
 from fidal.parts import by_name
+
+log = logging.getLogger(__name__)
 
 AnyEncoder = Annotated[SerializeAsAny[Encoder], BeforeValidator(by_name("encoder", ENCODERS))]
 
@@ -60,6 +65,19 @@ class Covered(Source):
         """See the base class."""
         none = {"view": "images", "embeddings": None, "encoder": None, "prompts": None}
         return self.model_copy(update=none)
+
+    def at_hand(self, cache: Path) -> Benchmark:
+        """See the base class. Without coverage if it is not in its file or in the cache whole."""
+        found = self.bare().load(cache)
+        ids, images = found.manifest.ids, cast(NDArray[np.uint8], found.inputs)
+        try:
+            if self.embeddings is not None:
+                return replace(found, coverage=read_embeddings(self.embeddings, ids))
+            if self.encoder is not None:
+                return replace(found, coverage=kept_embeddings(self.encoder, ids, images, cache))
+        except ValueError as error:  # the file or the encoder's weights are gone
+            log.info("no coverage features: %s", error)
+        return found
 
     def _coverage(
         self, ids: Sequence[str], pixels: NDArray[np.uint8], cache: Path

@@ -1,10 +1,10 @@
 """The coordinator's processes: Flower's SuperLink, and the one that drives the rounds."""
 
 import os
-import shutil
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from flwr.serverapp import Grid
 
@@ -30,7 +30,7 @@ def superlink_command(file: CoordinatorFile) -> list[str]:
     places = CoordinatorPlaces(file.folder)
     server_key, server = places.server
     return [
-        *(shutil.which("flower-superlink") or "flower-superlink",),
+        str(Path(sys.executable).with_name("flower-superlink")),  # of this very environment
         *("--host", "127.0.0.1", "--port", str(file.port)),
         *("--ssl-ca-certfile", str(places.authority[1])),
         *("--ssl-certfile", str(server), "--ssl-keyfile", str(server_key)),

@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -56,14 +56,10 @@ def embed(
 def _embed(
     encoder: Encoder, ids: Sequence[str], images: NDArray[np.uint8], cache: Path, told: Told
 ) -> Rows:
-    folder, identity, n = cache / "embeddings" / encoder.name, encoder.identity, len(images)
+    n = len(images)
     rows = np.empty((n, encoder.dimension), dtype=np.float32)
-    known, digests = recall(images, CHUNK, cache), []
     computed, seconds = 0, 0.0
-    for number, start in enumerate(range(0, n, CHUNK)):
-        part = slice(start, start + CHUNK)
-        digests.append(known[number] if known else digest_of(images[part]))
-        path = folder / f"{_key(identity, encoder.keep, ids[part], digests[-1])}.npz"
+    for part, path in _chunks(encoder, ids, images, cache):
         found = kept(path, rows[part].shape, np.dtype(encoder.keep).type)
         if found is None:
             begun = time.perf_counter()
@@ -71,10 +67,35 @@ def _embed(
             keep(path, found)
             computed, seconds = computed + len(found), seconds + time.perf_counter() - begun
         rows[part] = found
-        told(Progress(min(start + CHUNK, n), n, computed, seconds))
+        told(Progress(min(part.stop, n), n, computed, seconds))
+    return rows
+
+
+def at_hand(
+    encoder: Encoder, ids: Sequence[str], images: NDArray[np.uint8], cache: Path
+) -> Rows | None:
+    """What `embed` gives, if all of it is in `cache`; None if it is not. Nothing is computed."""
+    rows = np.empty((len(images), encoder.dimension), dtype=np.float32)
+    for part, path in _chunks(encoder, ids, images, cache):
+        found = kept(path, rows[part].shape, np.dtype(encoder.keep).type)
+        if found is None:
+            return None
+        rows[part] = found
+    return rows
+
+
+def _chunks(
+    encoder: Encoder, ids: Sequence[str], images: NDArray[np.uint8], cache: Path
+) -> Iterator[tuple[slice, Path]]:
+    """Which images, and the file that has or gets their embeddings."""
+    folder, identity = cache / "embeddings" / encoder.name, encoder.identity
+    known, digests = recall(images, CHUNK, cache), []
+    for number, start in enumerate(range(0, len(images), CHUNK)):
+        part = slice(start, start + CHUNK)
+        digests.append(known[number] if known else digest_of(images[part]))
+        yield part, folder / f"{_key(identity, encoder.keep, ids[part], digests[-1])}.npz"
     if not known:
         remember(images, digests, CHUNK, cache)
-    return rows
 
 
 def _compute(

@@ -72,4 +72,4 @@ def open_album(config: Mapping[str, JsonValue], cache: Path) -> Album:
     """The benchmark of a run's configuration, as pictures even if the run saw vectors of them."""
     source: Any = by_name("benchmark", BENCHMARKS)(config["benchmark"])
     assert isinstance(source, Source)
-    return Album(source.bare().load(cache))
+    return Album(source.at_hand(cache))

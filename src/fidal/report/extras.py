@@ -38,14 +38,14 @@ class Albums:
     """Benchmarks by configuration with their maps, made once however many studies are of one."""
 
     def __init__(self, cache: Path, projection: Projection = "pca") -> None:
-        self._cache, self._projection = cache, projection
+        self.cache, self._projection = cache, projection
         self._open: dict[str, tuple[Album, FeatureMap | None]] = {}
 
     def of(self, config: Mapping[str, JsonValue]) -> tuple[Album, FeatureMap | None]:
         """Those of a run's configuration."""
         key = json.dumps(config["benchmark"], sort_keys=True)
         if key not in self._open:
-            album = open_album(config, self._cache)
+            album = open_album(config, self.cache)
             self._open[key] = album, feature_map(album, self._projection)
         return self._open[key]
 
@@ -57,8 +57,15 @@ def gather(study: Study, albums: Albums, notices: list[str]) -> Extras:
         if not any((run.folder / "sites" / site).is_dir() for site in run.sites):
             return NOTHING
         album, features = albums.of(run.config)
+        queries = last_queries(run)
+        if album.benchmark.coverage is None and any("coverage" in q.scores for q in queries):
+            notices.append(
+                f"{study.name}: the frozen features are not at hand (in {albums.cache}): there is "
+                "no map of them, and the gate's rules are not compared; give --cache the folder "
+                "that the runs had."
+            )
         return Extras(
-            queries=last_queries(run),
+            queries=queries,
             album=album,
             gate=gate_study(run, album),
             subgroups=subgroups(study, album),

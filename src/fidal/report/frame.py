@@ -96,6 +96,12 @@ class RunRows:
         return tuple(dict.fromkeys(names))
 
     @property
+    def labels_everything(self) -> bool:
+        """Did the warm-up ask for all that the pools hold? Then it is a fully supervised model."""
+        first = [r.numbers for r in self.results if (r.round, r.site) == (0, FEDERATION)]
+        return any(row.get("asked", 0) >= row.get("candidates", np.inf) for row in first)
+
+    @property
     def setting(self) -> dict[str, JsonValue]:
         """What comparable runs have in common."""
         return {key: value for key, value in self.config.items() if key not in NOT_SETTING}
@@ -118,6 +124,8 @@ class Study:
     """In the order of tables and legends."""
     main: tuple[str, ...]
     """One method per strategy: the usual one of its variants. What the figures compare."""
+    supervised: "Study | None" = None
+    """A model of all labels of the same pools, where such runs are there; its round is 0."""
 
     @property
     def setting(self) -> str:
@@ -191,6 +199,11 @@ class Study:
     def spread(self, method: str, key: str, round: int, site: str = FEDERATION) -> Spread:
         """One number at one round, over the seeds."""
         return Spread.over(self.values(method, key, site)[:, round])
+
+    def ceiling(self, key: str) -> Spread | None:
+        """One number of the fully supervised model."""
+        whole = self.supervised
+        return whole.spread(whole.main[0], key, 0) if whole else None
 
     def curve(self, method: str, key: str, site: str = FEDERATION) -> list[Spread]:
         """One spread per round."""

@@ -4,6 +4,7 @@ import http.client
 import json
 import shutil
 import ssl
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,12 @@ def test_a_wrong_key_a_wrong_authority_and_no_tls_do_not_get_in(
         "wrong key": command(other_key),
         "wrong authority": command(other_ca),
         "no tls": [
-            *("flower-supernode", "--insecure", "--superlink", file.coordinator),
+            *(
+                str(Path(sys.executable).with_name("flower-supernode")),
+                "--insecure",
+                "--superlink",
+                file.coordinator,
+            ),
             *("--isolation", "process", "--max-retries", "1", "--port", str(free_port())),
         ],
     }

@@ -14,7 +14,7 @@ CAPTION: Final = (
     "The score (%) over the rounds, mean over seeds; the reference and the method that ends best "
     "of the others have a band of ± one standard deviation. Numbers: points between the reference "
     "and the best other at that round (blue where it leads, red where it trails). Dashed, where "
-    "there is one: the paper’s fully supervised model."
+    "there is one: the fully supervised model, else the paper’s."
 )
 
 

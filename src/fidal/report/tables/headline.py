@@ -23,6 +23,8 @@ SPREAD: Final = (
     " Mean ± standard deviation over seeds, in percent; ID purity is the share of everything an "
     "expert looked at so far, warm-up included, that belonged. Best in bold, second underlined."
 )
+SUPERVISED: Final = "Fully supervised"
+"""A model of all labels of the pools: a ceiling, not a rival."""
 
 
 def headline(study: Study, at: At, methods: Sequence[str] = ()) -> Table:
@@ -37,6 +39,10 @@ def headline(study: Study, at: At, methods: Sequence[str] = ()) -> Table:
         numbers = [study.spread(method, key, round) for key in (*keys, "purity", "outliers")]
         theirs = _theirs(paper) if beside else ()
         lines.append(Line((label(method), f"R{round}", *numbers, *theirs), study.strategy(method)))
+    if study.supervised:
+        whole = [study.ceiling(key) or "–" for key in keys]
+        cells = (SUPERVISED, "–", *whole, "–", "–", *(("–", "–") if beside else ()))
+        lines.append(Line(cells, ranked=False))
     which = "best round" if at == "best" else "final round"
     return Table(
         name=f"{at}-round",

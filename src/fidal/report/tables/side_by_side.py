@@ -10,7 +10,7 @@ from fidal.report.frame import Study
 from fidal.report.paper import At, find, headline_setting
 from fidal.report.spread import Spread
 from fidal.report.style import label, ordered
-from fidal.report.tables.headline import CAPTIONS, ROUND, SPREAD
+from fidal.report.tables.headline import CAPTIONS, ROUND, SPREAD, SUPERVISED
 from fidal.report.tables.table import Column, Line, Table, Value
 
 PAPER = (
@@ -30,8 +30,9 @@ def side_by_side(studies: Sequence[Study], at: At) -> Table:
         ]
     methods = ordered({method for study in studies for method in study.main})
     lines = [line for method in methods for line in _lines(studies, method, at)]
+    lines += _supervised(studies)
     lines += _in_the_paper(studies, "supervised", at)
-    note = PAPER if any(not line.ranked for line in lines) else ""
+    note = PAPER if any("in the paper" in str(line.cells[0]) for line in lines) else ""
     return Table(
         name=f"{at}-round",
         title=f"Side by side at the {at} round",
@@ -61,6 +62,16 @@ def pair(study: Study, method: str, at: At) -> tuple[Spread, Spread]:
     return (replace(score, round=round) if at == "best" else score), purity
 
 
+def _supervised(studies: Sequence[Study]) -> list[Line]:
+    scores = [study.ceiling(study.score()) for study in studies]
+    if not any(scores):
+        return []
+    cells: list[Value] = [cell for score in scores for cell in (score or "–", "–")]
+    whole = [score.mean for score in scores if score]
+    mean: Value = float(np.mean(whole)) if len(whole) == len(scores) else "–"
+    return [Line((SUPERVISED, *cells, mean, "–"), ranked=False)]
+
+
 def _in_the_paper(studies: Sequence[Study], strategy: str, at: At) -> list[Line]:
     name = strategy.removesuffix("-paper")
     found = [find(s.benchmark, name, headline_setting(s.benchmark), at) for s in studies]
@@ -71,5 +82,5 @@ def _in_the_paper(studies: Sequence[Study], strategy: str, at: At) -> list[Line]
         cells += [cell.score, cell.purity] if cell else ["–", "–"]
     whole = find("average", name, None, at) if len(studies) == 3 and all(found) else None
     cells += [whole.score, whole.purity] if whole else ["–", "–"]
-    who = "Fully supervised" if name == "supervised" else label(name)
+    who = SUPERVISED if name == "supervised" else label(name)
     return [Line((f"{who}, in the paper", *cells), strategy, ranked=False)]
