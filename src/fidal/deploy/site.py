@@ -85,7 +85,7 @@ def serving(file: SiteFile) -> Iterator[Site]:
         stamp, switch = stamp_of(experiment), Switch(places.switch)
         audit.note(f"fidal {stamp.version} serves experiment {stamp.setup}")
         reception = Reception(site, stamp, file.policy, switch, audit)
-        desk = DeskServer(Desk(site.ledger, data.classes), _token(places.token), file.desk_port)
+        desk = _open_desk(Desk(site.ledger, data.classes), _token(places.token), file.desk_port)
         write_atomic(places.desk, f"{desk.address}\n".encode())
         _in_thread(desk, ending)
         # Last: whoever finds the socket finds the whole site.
@@ -116,6 +116,13 @@ def _data(file: SiteFile, experiment: Experiment) -> SiteData:
             f"{list(shape)}"
         )
     return data
+
+
+def _open_desk(desk: Desk, token: str, port: int) -> DeskServer:
+    try:
+        return DeskServer(desk, token, port)
+    except OSError as error:
+        raise ConfigError(f"desk_port: {port}: {error.strerror}; choose another, or 0") from error
 
 
 def _token(path: Path) -> str:

@@ -34,7 +34,6 @@ from flwr.serverapp import Grid, ServerApp
 from flwr.supercore.constant import TaskType
 from flwr.supercore.control import ControlHttpClient
 from flwr.supercore.fab import Fab
-from flwr.supercore.heartbeat import HeartbeatSender, make_task_heartbeat_fn_http
 from flwr.supercore.interceptors import (
     RuntimeVersionHttpInterceptor,
     SuperExecAuthHttpInterceptor,
@@ -44,6 +43,7 @@ from flwr.supercore.task_identity import TaskIdentity
 from flwr.superlink.grid import HttpGrid
 
 from fidal.federation.engine import FederationError
+from fidal.federation.flower.heartbeat import beating
 
 ACQUIRE: Final = "/flwr.proto.Runtime/AcquireTask"
 MANIFEST: Final = """\
@@ -104,30 +104,28 @@ def serve(link: Link, main: Callable[[Grid], None]) -> None:
             _stop_older(control)
             run = control.StartRun(StartRunRequest(fab=fab_to_proto(_bundle()))).run_id
         token = _acquire(link, run)
-    with _grid(link, token) as (grid, context):
+    with _reached(link), _grid(link, token) as (grid, context):
         app(grid, context)
 
 
 @contextmanager
 def _grid(link: Link, token: str) -> Iterator[tuple[HttpGrid, Context]]:
     """The run's messages. However it ends, the SuperLink hears of it."""
-    grid = HttpGrid(link.address, False, link.ca, token=token)
-    client = grid._runtime_client
-    heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
-    heartbeat.start()
-    status = SubStatus.FAILED
-    try:
-        given = client.PullTaskInput(PullTaskInputRequest())
-        grid.set_run(run_from_proto(given.run))
-        TaskIdentity.task_id, TaskIdentity.run_id = given.task_id, given.run.run_id
-        TaskIdentity.node_id = given.context.node_id
-        yield grid, context_from_proto(given.context)
-        status = SubStatus.COMPLETED
-    finally:
-        with suppress(httpx.HTTPError):  # then it finds out by the heartbeat
-            client.PushTaskOutput(PushTaskOutputRequest(sub_status=status))
-        heartbeat.stop()
-        grid.close()
+    with closing(HttpGrid(link.address, False, link.ca, token=token)) as grid:
+        client = grid._runtime_client
+        status = SubStatus.FAILED
+        with beating(client):
+            try:
+                given = client.PullTaskInput(PullTaskInputRequest())
+                grid.set_run(run_from_proto(given.run))
+                TaskIdentity.task_id, TaskIdentity.run_id = given.task_id, given.run.run_id
+                TaskIdentity.node_id = given.context.node_id
+                yield grid, context_from_proto(given.context)
+                status = SubStatus.COMPLETED
+            finally:
+                grid._retry_invoker.max_tries = 1
+                with suppress(httpx.HTTPError):  # then it finds out by the heartbeat
+                    client.PushTaskOutput(PushTaskOutputRequest(sub_status=status))
 
 
 def _acquire(link: Link, run: int) -> str:

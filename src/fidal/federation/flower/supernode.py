@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import types
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,6 @@ from flwr.app import Error, Message
 from flwr.common.constant import ErrorCode, SubStatus
 from flwr.proto.runtime_pb2 import AcquireTaskRequest
 from flwr.supercore.constant import TaskType
-from flwr.supercore.heartbeat import HeartbeatSender, make_task_heartbeat_fn_http
 from flwr.supercore.interceptors import (
     RuntimeTokenHttpInterceptor,
     RuntimeVersionHttpInterceptor,
@@ -38,6 +38,7 @@ from flwr.supernode.runtime.run_clientapp import (
     push_task_output,
 )
 
+from fidal.federation.flower.heartbeat import beating
 from fidal.federation.flower.pace import Pace
 from fidal.federation.flower.shim import app
 
@@ -121,8 +122,10 @@ def _work(address: str, secret: bytes, found: Pace) -> None:
                 _carry_out(address, work.token)
                 pace.again()
                 found.again()
-        except httpx.HTTPError as error:  # it is starting, or ending
-            log.debug("the SuperNode's Runtime API: %s", error)
+        except httpx.TransportError:
+            pass  # the SuperNode is starting, or ending
+        except Exception:  # the next message may fare better
+            log.exception("a message was lost")
         pace.rest(LONGEST)
 
 
@@ -137,9 +140,7 @@ def _carry_out(address: str, token: str) -> None:
             RuntimeTokenHttpInterceptor(token),
         ],
     )
-    heartbeat = HeartbeatSender(make_task_heartbeat_fn_http(client))
-    heartbeat.start()
-    try:
+    with closing(client), beating(client):
         message, context, _, _ = pull_task_input(client)
         try:
             reply = app(message, context)
@@ -149,6 +150,3 @@ def _carry_out(address: str, token: str) -> None:
             reply = Message(error, reply_to=message)
         push_message(client, reply, context)
         push_task_output(client, context, SubStatus.COMPLETED, "")
-    finally:
-        heartbeat.stop()
-        client.close()
