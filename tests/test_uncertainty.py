@@ -19,6 +19,7 @@ from fidal.uncertainty import (
     epistemic_literal,
     margin,
     min_max,
+    rarity,
 )
 
 ACTIVATIONS: tuple[Activation, ...] = ("relu", "softplus", "exp")
@@ -178,6 +179,18 @@ def test_entropy_and_margin_against_loops() -> None:
 def test_margin_by_hand() -> None:
     # Softmax of the logarithms of (0.6, 0.3, 0.1) is itself: 1 - (0.6 - 0.3) = 0.7.
     assert margin(torch.tensor([[0.1, 0.6, 0.3]]).log()).item() == pytest.approx(0.7)
+
+
+def test_rarity_by_hand() -> None:
+    """Classes labelled 6, 1 and 0 times: pi = 0.7, 0.2, 0.1. The third has no image to be like."""
+    labels = torch.tensor([0, 0, 0, 1, 0, 0, 0])
+    similarity = torch.tensor([[0.9, 0.4, -1.0], [0.4, 0.9, -1.0], [0.5, 0.6, -1.0]]).double()
+    common, rare, between = rarity(similarity, labels).tolist()
+    assert common == pytest.approx(-math.log(0.7), abs=1e-3)
+    assert rare == pytest.approx(-math.log(0.2), abs=1e-3)
+    odds = math.exp(0.1 / 0.05)  # nearer by 0.1
+    want = -(math.log(0.7) + odds * math.log(0.2)) / (1 + odds)
+    assert between == pytest.approx(want, abs=1e-6)
 
 
 def test_one_class_is_never_in_doubt() -> None:

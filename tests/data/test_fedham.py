@@ -110,6 +110,25 @@ def test_no_outliers(data: Path, tmp_path: Path) -> None:
     assert len(manifest.ids) == 123
 
 
+def test_validation_takes_a_third_of_the_training_images_and_none_of_the_test(
+    data: Path, tmp_path: Path
+) -> None:
+    usual = load(tmp_path, ood_share=0.1).manifest
+    known = {kind: set(np.array(usual.ids)[usual.split == kind]) for kind in ("train", "test")}
+    seen = []
+    for seed in (1, 2):
+        manifest = load(tmp_path, ood_share=0.1, split="validation", seed=seed).manifest
+        ids, test = np.array(manifest.ids), manifest.split == "test"
+        assert test.sum() == 36 and (manifest.label[test] >= 0).all()
+        assert not known["test"] & set(ids)
+        assert set(ids[manifest.label >= 0]) <= known["train"]
+        # 72 of 108 are left: at 10 % that is 8 photos.
+        assert (~test & (manifest.label >= 0)).sum() == 72
+        assert (manifest.label == OUTLIER).sum() == 8
+        seen.append(set(ids[test]))
+    assert seen[0] != seen[1]
+
+
 def test_every_array_is_of_its_own_image(data: Path, tmp_path: Path) -> None:
     benchmark = load(tmp_path, view="images")
     manifest = benchmark.manifest

@@ -83,7 +83,8 @@ def test_the_ranking_score_is_eq_8(support: str) -> None:
         u + 3.0 * w * (1 - a) - 0.7 * b
         for u, w, a, b in zip(uncertainty(pool), weight, s_id, s_ood, strict=True)
     ]
-    found = query(pool, gate=None, support=support, lambda_div=3.0, lambda_ood=0.7)
+    choices = {"support": support, "lambda_div": 3.0, "lambda_ood": 0.7, "lambda_rare": 0.0}
+    found = query(pool, gate=None, **choices)
     assert found.scores["ranking"].tolist() == pytest.approx(want)
     assert found.scores["similarity_id"].tolist() == pytest.approx(s_id)
     assert found.scores["similarity_ood"].tolist() == pytest.approx(s_ood)
@@ -146,8 +147,23 @@ def test_too_few_survivors_are_filled_up_by_descending_coverage() -> None:
 
 def test_each_weight_at_zero_leaves_its_term_out() -> None:
     pool = ordered_pool()
-    found = query(pool, gate=None, lambda_div=0.0, lambda_ood=0.0)
+    found = query(pool, gate=None, lambda_div=0.0, lambda_ood=0.0, lambda_rare=0.0)
     assert torch.equal(found.scores["ranking"], found.scores["uncertainty"])
+
+
+def test_rarity_prefers_what_lies_nearest_to_the_class_that_is_labelled_least() -> None:
+    pool = ordered_pool()
+    known = pool.labelled
+    labels = torch.zeros_like(known.labels)
+    labels[0] = 2
+    pool = replace(pool, labelled=replace(known, labels=labels))
+    f, others = pool.features.numpy(), known.features.numpy()
+    rare = [cosine(x, others[0]) - max(cosine(x, y) for y in others[1:]) for x in f]
+    choices = {"lambda_div": 0.0, "lambda_ood": 0.0, "lambda_rare": 1e3}
+    found = query(pool, 5, gate=None, **choices)
+    assert [int(i) for i in found.ids] == sorted(range(len(f)), key=lambda i: -rare[i])[:5]
+    term = 1e3 * found.scores["rarity"] + found.scores["uncertainty"]
+    assert found.scores["ranking"].tolist() == pytest.approx(term.tolist())
 
 
 def test_no_labelled_outlier_means_no_penalty() -> None:

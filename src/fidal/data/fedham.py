@@ -38,6 +38,9 @@ HAM: Final = "ham10000_fed4_128.npz"
 PAD: Final = "pad_ufes20_clinical_128.npz"
 SSCD: Final = "sscd_embeddings_224.npz"
 SIZE: Final = 128
+VALIDATE: Final = 3
+"""One training image of so many validates."""
+NEITHER: Final = ""
 _IMAGES = ("image", "offset", "id")
 COLUMNS: Final = {
     HAM: (*_IMAGES, "group", "target", "fold", "dx", "dx_type", "site"),
@@ -59,21 +62,24 @@ class FedHam(Source):
     ood_share: float = Field(
         default=0.30, ge=0, le=0.6, description="share of OOD in the federation's training pool"
     )
-    split: Literal["flamby", "lesion"] = Field(
+    split: Literal["flamby", "lesion", "validation"] = Field(
         default="flamby",
         description="FLamby's, by image, as in the paper; or lesion-disjoint: the same test "
-        "images, without the training images of a lesion that is also in the test",
+        "images, without the training images of a lesion that is also in the test; or, to choose "
+        "settings unseen by the test, a third of the training images in its place",
     )
     sites: tuple[Site, ...] = Field(
         default=SITES, min_length=1, description="which of the four take part"
     )
-    seed: int = Field(default=0, ge=0, description="which random subset is cut")
+    seed: int = Field(default=0, ge=0, description="which random subset is cut, or validates")
 
     def load(self, cache: Path) -> Benchmark:
         """Manifest, inputs of the chosen view, and coverage, of the images that take part."""
         ham, pad, sscd = _read(HAM), _read(PAD), _read(SSCD)
         _check_order(ham, pad, sscd)
         whole = _everything(ham, pad)
+        if self.split == "validation":
+            whole = _validation(whole, self.seed)
         rows, site = self._choose(whole)
         manifest = take(replace(whole, site=site), rows)
         vectors = np.concatenate([sscd["ham_sscd"], sscd["pad_sscd"]])[rows].astype(np.float32)
@@ -125,6 +131,15 @@ def _everything(ham: Arrays, pad: Arrays) -> Manifest:
             "fitzpatrick": np.concatenate([none, pad["fitzpatrick"]]),
         },
     )
+
+
+def _validation(whole: Manifest, seed: int) -> Manifest:
+    """A random third of the training images in place of FLamby's test, by image like that one."""
+    own = np.flatnonzero((whole.split == TRAIN) & (whole.label != OUTLIER))
+    order = random_order([f"validation {whole.ids[row]}" for row in own], seed)
+    split = np.where(whole.split == TEST, NEITHER, whole.split)
+    split[own[order[: len(own) // VALIDATE]]] = TEST
+    return replace(whole, split=split)
 
 
 def _neutral(name: str) -> str:
