@@ -14,6 +14,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     [
         "pytest",
+        "fidal.experiment.sweep.worker",
         "tests.experiment.test_kill",
         "tests.site.test_ledger",
         "tests.test_storage",

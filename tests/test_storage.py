@@ -1,7 +1,9 @@
 import errno
+import fcntl
 import itertools
 import os
 import pickle
+import stat
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -14,14 +16,17 @@ import torch
 from torch import Tensor
 
 from fidal.storage import (
+    Busy,
     StateError,
     digest,
+    hold,
     load_state,
+    load_texts,
     remove_leftovers,
     save_state,
     write_atomic,
 )
-from tests.killed import killed_after
+from tests.killed import PROCESSES, killed_after
 
 META = {"round": "3", "rng": '{"state": 12345678901234567890}', "träne": "Ω\n"}
 
@@ -261,6 +266,18 @@ def test_a_flipped_bit_anywhere_is_refused(tmp_path: Path) -> None:
             load_state(path)
 
 
+def test_the_texts_can_be_had_alone(tmp_path: Path) -> None:
+    save_state(tmp_path / "state", some_state(), META)
+    assert load_texts(tmp_path / "state") == META
+    content = (tmp_path / "state").read_bytes()
+    for wrong in (content[:20], foreign_safetensors()):
+        (tmp_path / "state").write_bytes(wrong)
+        with pytest.raises(StateError, match="put back a copy"):
+            load_texts(tmp_path / "state")
+    with pytest.raises(StateError, match="does not exist"):
+        load_texts(tmp_path / "nothing")
+
+
 def test_a_full_disk_keeps_the_last_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state"
     save_state(path, {"a": torch.ones(3)}, {"round": "1"})
@@ -293,3 +310,58 @@ def test_a_kill_leaves_the_last_state_or_the_one_before(tmp_path: Path) -> None:
         assert torch.equal(tensors["a"], torch.full((50_000,), int(meta["step"])))
     remove_leftovers(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["state"]
+
+
+# The lock
+
+
+def keep_hold(path: Path, said: Connection) -> None:
+    with hold(path, wait=True):
+        said.send(os.getpid())
+        said.recv()
+
+
+def test_a_folder_is_one_process_s_until_it_ends_even_by_a_kill(tmp_path: Path) -> None:
+    ours, theirs = PROCESSES.Pipe()
+    first = PROCESSES.Process(target=keep_hold, args=(tmp_path, theirs), daemon=True)
+    first.start()
+    assert ours.recv() == first.pid
+    with pytest.raises(Busy, match="another process is at work here"), hold(tmp_path):
+        pass
+    second = PROCESSES.Process(target=keep_hold, args=(tmp_path, theirs), daemon=True)
+    second.start()
+    assert not ours.poll(0.3), "the second one waits"
+    first.kill()
+    assert ours.recv() == second.pid
+    ours.send(None)
+    second.join()
+    with hold(tmp_path):
+        pass
+
+
+def test_the_lock_is_one_that_an_nfs_server_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that is not open for writing, or of a folder, the server would not hear."""
+    seen: list[tuple[bool, int]] = []
+
+    def flock(descriptor: int, how: int) -> None:
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        seen.append((regular, fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with hold(tmp_path):
+        pass
+    assert seen == [(True, os.O_RDWR)]
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def flock(descriptor: int, how: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(StateError, match=r"has no locks .*another disk"), hold(tmp_path):
+        pass

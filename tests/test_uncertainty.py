@@ -200,6 +200,17 @@ def test_one_class_is_never_in_doubt() -> None:
     assert aleatoric(dirichlet(logits, "relu")).tolist() == pytest.approx([0, 0])
 
 
+def test_rarity_by_hand() -> None:
+    # Two images of class 0, one of class 1, none of class 2: pi = 3/6, 2/6, 1/6.
+    labels = torch.tensor([0, 1, 0])
+    sure = torch.eye(3, dtype=torch.float64) * 1e3
+    assert rarity(sure, labels).tolist() == pytest.approx([math.log(2), math.log(3), math.log(6)])
+    torn = torch.tensor([[0.0, 0.0, math.log(2)]], dtype=torch.float64)  # p = 1/4, 1/4, 1/2
+    want = (math.log(2) + math.log(3)) / 4 + math.log(6) / 2
+    assert rarity(torn, labels).item() == pytest.approx(want)
+    assert rarity(torn, labels[:0]).item() == pytest.approx(math.log(3))  # all are equally rare
+
+
 @given(arrays(np.float64, (7, 3), elements=st.floats(-50, 50)))
 def test_ranges(values: np.ndarray) -> None:
     logits = torch.from_numpy(values)

@@ -64,7 +64,9 @@ def by_name(kind: str, parts: Mapping[str, type[P]]) -> Callable[[object], objec
         if not isinstance(table, dict):
             return value
         fields = dict(table)
-        name = fields.pop("name", None)
+        if "name" not in fields:
+            raise ValueError(f"which {kind}? give it a name; known: {', '.join(sorted(parts))}")
+        name = fields.pop("name")
         if not isinstance(name, str) or name not in parts:
             raise ValueError(f"unknown {kind} {name!r}; {nearest(str(name), parts)}")
         try:
@@ -84,7 +86,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
             word, known = str(found["loc"][-1]), _fields(model, found["loc"][:-1])
             lines.append(f"{path}: unknown key; {nearest(word, known)}")
         elif found["type"] == "missing":
-            lines.append(f"{path}: missing; add it to the configuration")
+            lines.append(f"{path}: missing; give it a value")
         else:
             lines.append(f"{path}: {found['msg'].removeprefix('Value error, ')}")
     return "\n".join(dict.fromkeys(lines))
@@ -94,6 +96,7 @@ def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """The keys known at the place that `path` leads to."""
     for word in path:
         field = model.model_fields.get(str(word))
-        if field and isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            model = field.annotation
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()
+        models = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
+        model = next(models, model)
     return list(model.model_fields)

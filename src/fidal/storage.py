@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, and the state of a run in one of them."""
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -8,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -16,10 +17,15 @@ from safetensors.torch import save
 from torch import Tensor
 
 FORMAT: Final = "fidal state 1"
+WITHOUT_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class StateError(Exception):
     """A file of a run that can't be written or can't be trusted. Nothing was overwritten."""
+
+
+class Busy(StateError):  # noqa: N818  (it is no fault to be busy)
+    """Another process holds the folder."""
 
 
 def write_atomic(path: Path, content: bytes) -> None:
@@ -61,6 +67,33 @@ def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def hold(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """The folder for this process alone, in its turn with `wait`; else `Busy` if it is held.
+
+    A lock on the file `.lock` in it, which ends with its holder, killed or not. It is a file open
+    for writing because Linux asks an NFS server for such a lock only: that of a folder would hold
+    between the processes of one machine and not between machines. Where a share is mounted with
+    local locks (`nolock`, `local_lock=flock`) it does not, and nobody can find that out.
+    """
+    descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError as error:
+            raise Busy(f"{folder}: another process is at work here; wait for it") from error
+        except OSError as error:
+            if error.errno not in WITHOUT_LOCKS:
+                raise
+            raise StateError(
+                f"{folder}: this file system has no locks ({error.strerror}), and two processes "
+                "could do the same work at once; name a folder on another disk"
+            ) from error
+        yield
     finally:
         os.close(descriptor)
 
@@ -108,20 +141,38 @@ def save_state(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, str
 
 def load_state(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """The tensors, on the CPU, and the texts that `save_state` was given, bit for bit."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            head = json.loads((file.metadata() or {}).get("fidal", "{}"))
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError as error:
-        raise StateError(f"{path} does not exist: nothing to resume; start the run") from error
-    except (SafetensorError, OSError, ValueError) as error:
-        raise _untrusted(path, f"is no whole state of fidal ({error})") from error
-    if head.get("format") != FORMAT:
-        raise _untrusted(path, f"has the format {head.get('format')!r}, not {FORMAT!r}")
+    with _opened(path) as file:
+        head = _head(path, file.metadata())
+        tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
     meta: dict[str, str] = head.get("meta", {})
     if digest(tensors, meta) != head.get("digest"):
         raise _untrusted(path, "is damaged: its content does not have its digest")
     return tensors, meta
+
+
+def load_texts(path: Path) -> dict[str, str]:
+    """The texts alone, at once: the tensors are neither read nor checked."""
+    with _opened(path) as file:
+        texts: dict[str, str] = _head(path, file.metadata()).get("meta", {})
+        return texts
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            yield file
+    except FileNotFoundError as error:
+        raise StateError(f"{path} does not exist: nothing to resume; start the run") from error
+    except (SafetensorError, OSError, ValueError) as error:
+        raise _untrusted(path, f"is no whole state of fidal ({error})") from error
+
+
+def _head(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
+    head: dict[str, Any] = json.loads((metadata or {}).get("fidal", "{}"))
+    if head.get("format") != FORMAT:
+        raise _untrusted(path, f"has the format {head.get('format')!r}, not {FORMAT!r}")
+    return head
 
 
 def _untrusted(path: Path, what: str) -> StateError:

@@ -128,6 +128,21 @@ class Boaster(Gate):
         return GateDecision(found.keep, found.weight, replace(found.diagnosis, rejected=0.0))
 
 
+class Miscounting(Gate):
+    def decide(self, *args: Tensor) -> GateDecision:  # type: ignore[override]
+        found = super().decide(*args)
+        return GateDecision(found.keep, found.weight, replace(found.diagnosis, candidates=7))
+
+
+class Moody(Gate):
+    """Decides soundly, and says something else each time."""
+
+    def decide(self, *args: Tensor) -> GateDecision:  # type: ignore[override]
+        found = super().decide(*args)
+        mood = float(torch.rand(()))
+        return GateDecision(found.keep, found.weight, replace(found.diagnosis, separation=mood))
+
+
 @pytest.mark.parametrize(
     ("gate", "words"),
     [
@@ -136,12 +151,24 @@ class Boaster(Gate):
         (Undefined(), "weight leaves [0, 1] or is NaN"),
         (Numbers(), "keep is not one bool each"),
         (Boaster(), "diagnosis gives another share refused"),
+        (Miscounting(), "diagnosis counts 7 of 200 candidates"),
+        (Moody(), "gives another diagnosis the second time"),
     ],
 )
 def test_a_decision_that_is_not_well_formed_is_told_so(gate: Gate, words: str) -> None:
     with pytest.raises(ContractError) as error:
         check_gate(gate)
     assert str(error.value) == f"'diagonal x otsu' {words}"
+
+
+def test_to_be_off_in_silence_breaks_the_contract() -> None:
+    class Silent(Gate):
+        def decide(self, *args: Tensor) -> GateDecision:  # type: ignore[override]
+            found = super().decide(*args)
+            return GateDecision(found.keep, found.weight, replace(found.diagnosis, flags=()))
+
+    with pytest.raises(ContractError, match="does not say that it is off on no labelled ID image"):
+        check_gate(Silent())
 
 
 def test_refusing_without_labelled_images_breaks_the_contract() -> None:

@@ -163,6 +163,13 @@ class ForgetsItself(Sound):
     share: float = Field(default=0.1, exclude=True)
 
 
+class Alias(Sound):
+    """A configuration would build another strategy from what it writes."""
+
+    def model_dump(self, **options: object) -> dict[str, object]:  # type: ignore[override]
+        return {**super().model_dump(), "name": "random"}
+
+
 BROKEN: list[tuple[Strategy, str]] = [
     (Short(), "chose 24 of 25"),
     (Twice(), "chose an id twice"),
@@ -178,6 +185,7 @@ BROKEN: list[tuple[Strategy, str]] = [
     (WritesLabelled(), "modified the pool it was given"),
     (Rounding(), "agrees with itself in float32 on"),
     (NeedsOutliers(), "fails on no labelled outlier"),
+    (Alias(), "does not write its own name"),
     (ForgetsItself(share=0.2), "differs after a round through TOML"),
 ]
 
@@ -193,6 +201,16 @@ def test_a_broken_strategy_is_told_which_clause_it_breaks(strategy: Strategy, wo
     with pytest.raises(ContractError) as error:
         check_strategy(strategy)
     assert str(error.value).startswith(f"'sound' {words}")
+
+
+@pytest.mark.gpu
+def test_a_strategy_that_chooses_otherwise_on_a_gpu_is_caught() -> None:
+    class Partial(Sound):
+        def score(self, pool: Pool) -> Tensor:
+            return super().score(pool) * (-1 if pool.features.is_cuda else 1)
+
+    with pytest.raises(ContractError, match="agrees between CPU and CUDA on"):
+        check_strategy(Partial())
 
 
 def test_a_strategy_that_spends_too_little_on_an_odd_pool_is_caught() -> None:

@@ -16,7 +16,7 @@ TRAIN_PER_CLASS = {"vidir_molemax": (8, 40), "vidir_modern": (16, 24), "rosendah
 
 def webp(value: int) -> np.ndarray:
     file = io.BytesIO()
-    Image.new("RGB", (128, 128), (value, value, value)).save(file, "WEBP", lossless=True)
+    Image.new("RGB", (128, 128), (value, value, 255)).save(file, "WEBP", lossless=True)
     return np.frombuffer(file.getvalue(), dtype=np.uint8)
 
 
@@ -27,7 +27,7 @@ def write_images(path: Path, values: list[int], **columns: np.ndarray) -> None:
 
 
 def small_data(folder: Path) -> None:
-    """108 training, 15 test images and 36 photos. The gray value of an image is its row."""
+    """108 training, 15 test images and 36 photos. The green of an image is its row."""
     site, target, fold = [], [], []
     for name, (mel, nv) in TRAIN_PER_CLASS.items():
         site += [name] * (mel + nv + 5)

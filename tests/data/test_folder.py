@@ -6,9 +6,10 @@ from PIL import Image
 
 from fidal.data.benchmark import DataAbsent
 from fidal.data.folder import Folder
-from fidal.data.picture import Recipe, picture
+from fidal.data.picture import Recipe
 from fidal.data.sites import site_data
 from fidal.types import OUTLIER, UNLABELLED
+from tests.data.dicom.made import dataset, write
 
 ROWS = (
     ("north/a.png", "north", "train", "nevus"),
@@ -48,7 +49,7 @@ def test_images_labels_and_sites_of_the_manifest(folder: Path) -> None:
     assert manifest.ids == tuple(row[0] for row in ROWS)
     assert manifest.classes == ("melanoma", "nevus")
     assert manifest.label.tolist() == [1, OUTLIER, 0, UNLABELLED, 0]
-    expected = [picture(folder / row[0], Recipe(16)) for row in ROWS]
+    expected = [Recipe(16)(folder / row[0]) for row in ROWS]
     np.testing.assert_array_equal(benchmark.inputs, expected)
     assert benchmark.coverage is None
 
@@ -78,6 +79,25 @@ def test_missing_embeddings_are_counted_and_named(folder: Path) -> None:
     path = embeddings(folder / "e.npz", ["north/a.png", "south/d.png"])
     with pytest.raises(ValueError, match=r"3 of 5 images have no embedding, first 'north/b\.jpg'"):
         Folder(manifest=folder / "manifest.csv", size=8, embeddings=path).load(folder / "cache")
+
+
+def test_dicom_files_of_a_clinic(folder: Path) -> None:
+    """One of eight, one of twelve bits, one without an ending, and a broken one."""
+    gray = np.kron(np.arange(64, dtype=np.uint16).reshape(8, 8), np.ones((2, 2), np.uint16))
+    write(folder / "north/a.dcm", dataset(gray.astype(np.uint8)))
+    write(folder / "north/IM01", dataset(gray * 64, BitsStored=12))
+    broken = write(folder / "south/b.dcm", dataset(gray))
+    broken.write_bytes(broken.read_bytes()[:-10])
+    lines = ["image,site,split,label", "north/a.dcm,north,train,x", "north/IM01,north,train,y"]
+    lines += ["south/b.dcm,south,train,x", "south/d.png,south,train,y"]
+    (folder / "manifest.csv").write_text("\n".join(lines))
+    source = Folder(manifest=folder / "manifest.csv", size=16)
+    with pytest.raises(ValueError, match=r"1 of 4 .*'south/b\.dcm' \(the DICOM file is cut off"):
+        source.load(folder / "cache")
+    found = source.model_copy(update={"quarantine": True}).load(folder / "cache")
+    assert found.manifest.ids == ("north/IM01", "north/a.dcm", "south/d.png")
+    np.testing.assert_array_equal(found.inputs[1, :, :, 0], gray)
+    np.testing.assert_array_equal(found.inputs[0, :, :, 2], np.rint(gray * 64 / 4095 * 255))
 
 
 def test_a_truncated_image_is_an_error_and_quarantine_the_way_out(folder: Path) -> None:
@@ -166,7 +186,7 @@ def test_sites_that_are_mixed_in_the_manifest_lie_side_by_side_on_the_disk(folde
     assert benchmark.manifest.sites == ("south", "north")
     ids = [row[0] for row in ROWS]
     assert benchmark.manifest.ids == (*ids[3:], *ids[:3])
-    expected = [picture(folder / name, Recipe(16)) for name in benchmark.manifest.ids]
+    expected = [Recipe(16)(folder / name) for name in benchmark.manifest.ids]
     np.testing.assert_array_equal(benchmark.inputs, expected)
     for site in ("north", "south"):
         assert np.shares_memory(site_data(benchmark, site).inputs, benchmark.inputs)

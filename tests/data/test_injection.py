@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fidal.data.injection import apportion, counts_for_share, cut, random_order
+from fidal.data.injection import apportion, counts_for_share, cut, deal, random_order
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,11 @@ def test_order_depends_on_names_not_on_their_place_and_keeps_equal_names_togethe
 
 def test_the_order_is_the_same_on_every_machine_and_version() -> None:
     assert random_order([f"img{i}" for i in range(6)], 0) == [3, 5, 4, 0, 2, 1]
+
+
+def test_things_are_dealt_by_quota_or_in_proportion() -> None:
+    quotas = {"a": 6, "b": 0, "c": 3}
+    assert deal(20, quotas) == ["a"] * 6 + ["c"] * 3
+    assert deal(9, quotas) == ["a"] * 6 + ["c"] * 3
+    assert deal(3, quotas) == ["a"] * 2 + ["c"]
+    assert deal(0, quotas) == []

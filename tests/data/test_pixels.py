@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
-import fidal.data.pixels as pixels
-from fidal.data.picture import Recipe, picture
+from fidal.data import pixel_file, render
+from fidal.data.picture import Recipe
 from fidal.data.pixels import decode
 
 RECIPE = Recipe(8)
@@ -23,26 +24,39 @@ def files(folder: Path, n: int = 5) -> tuple[list[str], list[Path | bytes]]:
 
 
 def kept(cache: Path) -> list[str]:
-    return sorted(path.suffix for path in (cache / "pixels").iterdir())
+    return sorted(path.suffix for path in (cache / "pixels").glob("[!.]*"))
+
+
+class Watched:
+    """A recipe that remembers what it rendered."""
+
+    shape, identity = RECIPE.shape, RECIPE.identity
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __call__(self, origin: Path | bytes) -> NDArray[np.uint8]:
+        self.seen.append(Path(str(origin)).name)
+        return RECIPE(origin)
 
 
 def forbid_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError("decoded again")
 
-    monkeypatch.setattr(pixels, "picture", fail)
+    monkeypatch.setattr(Recipe, "__call__", fail)
 
 
 def test_pixels_are_those_of_each_image_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pixels, "BATCH", 2)
+    monkeypatch.setattr(render, "BATCH", 2 * 8 * 8 * 3)
     names, images = files(tmp_path)
     found = decode(names, images, RECIPE, tmp_path / "cache")
     assert isinstance(found.pixels, np.memmap)
     assert found.pixels.dtype == np.uint8
     assert not found.pixels.flags.writeable
-    np.testing.assert_array_equal(found.pixels, [picture(image, RECIPE) for image in images])
+    np.testing.assert_array_equal(found.pixels, [RECIPE(image) for image in images])
     assert found.rows.tolist() == [0, 1, 2, 3, 4]
 
 
@@ -93,7 +107,7 @@ def test_what_the_pixels_depend_on_is_in_the_key(tmp_path: Path, change: str) ->
     else:
         names, images = names[::-1], images[::-1]
     found = decode(names, images, recipe, tmp_path / "cache")
-    np.testing.assert_array_equal(found.pixels, [picture(image, recipe) for image in images])
+    np.testing.assert_array_equal(found.pixels, [recipe(image) for image in images])
     assert len(list((tmp_path / "cache" / "pixels").glob("*.npy"))) == 2
 
 
@@ -109,7 +123,28 @@ def test_unreadable_images_are_one_error_that_names_and_counts_them(tmp_path: Pa
     assert "'5.png'" in str(error.value)
     assert "'6.png'" not in str(error.value)
     assert "quarantine = true" in str(error.value)
-    assert kept(tmp_path / "cache") == []
+    assert ".npy" not in kept(tmp_path / "cache")
+
+
+def test_after_a_repair_only_the_repaired_image_is_made(tmp_path: Path) -> None:
+    names, images = files(tmp_path, 9)
+    whole = (tmp_path / "4.png").read_bytes()
+    (tmp_path / "4.png").write_bytes(whole[:60])
+    with pytest.raises(ValueError, match="1 of 9 images cannot be read"):
+        decode(names, images, RECIPE, tmp_path / "cache")
+    (tmp_path / "4.png").write_bytes(whole)
+    watched = Watched()
+    found = decode(names, images, watched, tmp_path / "cache")
+    assert watched.seen == ["4.png"]
+    np.testing.assert_array_equal(found.pixels, [RECIPE(image) for image in images])
+    assert kept(tmp_path / "cache") == [".json", ".npy"]
+
+
+def test_a_black_image_counts_as_unreadable(tmp_path: Path) -> None:
+    names, images = files(tmp_path)
+    Image.new("RGB", (9, 9)).save(tmp_path / "3.png")
+    with pytest.raises(ValueError, match=r"1 of 5 .*'3\.png' \(every pixel is black\)"):
+        decode(names, images, RECIPE, tmp_path / "cache")
 
 
 def test_quarantine_leaves_them_out_and_says_so(
@@ -120,10 +155,11 @@ def test_quarantine_leaves_them_out_and_says_so(
     (tmp_path / "7.png").unlink()
     caplog.set_level(logging.WARNING)
     good = [i for i in range(12) if i not in (0, 7)]
+    expected = [RECIPE(images[i]) for i in good]
     for turn in (1, 2):
         found = decode(names, images, RECIPE, tmp_path / "cache", quarantine=True)
         assert found.rows.tolist() == good
-        np.testing.assert_array_equal(found.pixels, [picture(images[i], RECIPE) for i in good])
+        np.testing.assert_array_equal(found.pixels, expected)
         assert len(caplog.records) == turn
         assert "2 of 12 images cannot be read: '0.png'" in caplog.text
         assert f"there is no file {tmp_path / '7.png'}" in caplog.text
@@ -137,18 +173,24 @@ def test_when_nothing_is_left_quarantine_does_not_help(tmp_path: Path) -> None:
         decode(["a", "b"], [b"", tmp_path / "b"], RECIPE, tmp_path / "cache", quarantine=True)
 
 
-def test_a_write_that_fails_leaves_nothing_behind(
+def test_a_killed_maker_is_followed_by_one_who_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names, images = files(tmp_path)
+    monkeypatch.setattr(render, "BATCH", 2 * 8 * 8 * 3)
+    names, images = files(tmp_path, 7)
 
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
+    class Killed(Watched):
+        def __call__(self, origin: Path | bytes) -> NDArray[np.uint8]:
+            if str(origin).endswith("4.png"):
+                raise MemoryError
+            return super().__call__(origin)
 
-    monkeypatch.setattr(pixels.os, "fsync", stop)
-    with pytest.raises(KeyboardInterrupt):
-        decode(names, images, RECIPE, tmp_path / "cache")
-    assert kept(tmp_path / "cache") == []
+    with pytest.raises(MemoryError):
+        decode(names, images, Killed(), tmp_path / "cache")
+    second = Watched()
+    found = decode(names, images, second, tmp_path / "cache")
+    assert sorted(second.seen) == ["4.png", "5.png", "6.png"]
+    np.testing.assert_array_equal(found.pixels, [RECIPE(image) for image in images])
 
 
 def test_a_full_disk_is_said_before_the_work(
@@ -156,7 +198,7 @@ def test_a_full_disk_is_said_before_the_work(
 ) -> None:
     names, images = files(tmp_path)
     usage = type("Usage", (), {"free": 100})
-    monkeypatch.setattr(pixels.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(pixel_file.shutil, "disk_usage", lambda _: usage)
     forbid_decoding(monkeypatch)
     with pytest.raises(ValueError, match="make room"):
         decode(names, images, RECIPE, tmp_path / "cache")

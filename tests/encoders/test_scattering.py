@@ -94,10 +94,15 @@ def test_images_that_do_not_fit_are_named() -> None:
         Scattering().encode(np.zeros((1, 32, 64, 3), np.uint8))
     with pytest.raises(ValueError, match=r"takes uint8 images.*got float32"):
         Scattering().encode(np.zeros((1, 32, 32, 3), np.float32))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"shape \(1, 32, 32, 1\)"):
-        Scattering().encode(np.zeros((1, 32, 32, 1), np.uint8))
+    with pytest.raises(ValueError, match=r"shape \(1, 32, 32, 4\)"):
+        Scattering().encode(np.zeros((1, 32, 32, 4), np.uint8))
     with pytest.raises(ValidationError):
         Scattering(scales=1)
+
+
+def test_one_channel_is_three_equal_ones(images: NDArray[np.uint8]) -> None:
+    gray = images[..., :1]
+    assert np.array_equal(Scattering().encode(gray), Scattering().encode(gray.repeat(3, axis=3)))
 
 
 def test_images_are_not_modified_and_may_be_read_only(images: NDArray[np.uint8]) -> None:

@@ -47,8 +47,11 @@ def test_another_configuration_is_refused_and_nothing_changes(folder: RunFolder)
 
 def test_a_folder_of_other_things_is_refused_and_nothing_changes(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("chapter one")
-    with pytest.raises(ConfigError, match="holds files that are not a run's"):
-        RunFolder(tmp_path).claim(EXPERIMENT)
+    with (
+        pytest.raises(ConfigError, match="holds files that are not a run's"),
+        RunFolder(tmp_path).held(),
+    ):
+        pass
     assert contents(tmp_path) == {tmp_path / "thesis.tex": b"chapter one"}
 
 
@@ -58,7 +61,8 @@ def test_what_a_killed_run_left_unfinished_is_cleared_away(folder: RunFolder) ->
         (folder.path / name).write_bytes(b"half a file")
     folder.claim(EXPERIMENT)
     folder.site("a")
-    assert {path.name for path in contents(folder.path)} == {"config.json", "versions.json"}
+    left = {path.name for path in contents(folder.path)}
+    assert left == {"config.json", "versions.json", ".lock"}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +93,7 @@ def test_what_is_no_run_says_so(tmp_path: Path) -> None:
 def test_one_process_at_a_time(folder: RunFolder) -> None:
     with (
         folder.held(),
-        pytest.raises(ConfigError, match="another process is at work"),
+        pytest.raises(StateError, match="another process is at work"),
         RunFolder(folder.path).held(),
     ):
         pass

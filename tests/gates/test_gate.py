@@ -143,7 +143,7 @@ def test_below_ten_random_draws_nothing_is_calibrated() -> None:
 def test_only_randomly_drawn_images_calibrate() -> None:
     # Fifty further labelled images were let through by a gate: they are the most typical ones.
     c = clinic(8, 0.3, n=400, n_labelled=150)
-    gate = Gate(density=KnnCosine(), threshold=KnownNull())
+    gate = Gate(density=KnnCosine(), threshold=Percentile(share=0.5))
     typical = gate.density.fit(c.labelled, c.labels, c.outliers)(c.labelled)
     drawn = torch.ones(150, dtype=torch.bool)
     drawn[typical.topk(50).indices] = False
@@ -151,8 +151,10 @@ def test_only_randomly_drawn_images_calibrate() -> None:
     every, only = gate.decide(*args, ~drawn | drawn), gate.decide(*args, drawn)
     torch.testing.assert_close(every.weight, c.decide(gate).weight)
     # The fit still sees all of them, the null only a hundred: its loss counts in hundredths.
-    assert only.diagnosis.id_loss is not None
-    assert (only.diagnosis.id_loss * 100) % 1 == pytest.approx(0, abs=1e-9)
+    loss, of_all = only.diagnosis.id_loss, every.diagnosis.id_loss
+    assert loss is not None and of_all is not None
+    assert loss * 100 == pytest.approx(round(loss * 100))
+    assert loss > of_all > 0  # of the typical ones hardly any is lost
     few = torch.arange(150) < 9
     assert "fewer than 10" in gate.decide(*args, few).diagnosis.flags[0]
 

@@ -1,14 +1,17 @@
 """Weights of a backbone: from a file, from an installed package, or from timm's hub."""
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import timm
 import torch
+import torchvision
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from fidal.checkpoints.files import read
 from fidal.learning.backbones import Identity, SmallConvNet, Timm
 
 KIND = "tf_efficientnet_lite0"
@@ -112,6 +115,58 @@ def test_a_name_that_timms_network_has_no_place_for_is_an_error(tmp_path: Path, 
     torch.save(state, tmp_path / "more.pth")
     with pytest.raises(ValueError, match="1 names unexpected"):
         Timm(KIND, False, tmp_path / "more.pth")
+
+
+def test_a_file_of_torchvisions_densenet_gives_torchvisions_features(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    theirs = torchvision.models.densenet121().eval()
+    state = theirs.state_dict()
+    # As the file on its server has them: `norm.1` where the network says `norm1`.
+    old = {re.sub(r"(denselayer\d+\.(?:norm|conv))(\d)", r"\1.\2", k): x for k, x in state.items()}
+    assert "features.denseblock1.denselayer1.norm.1.weight" in old
+    x = torch.rand(2, 3, 64, 64)
+    for name, content in (("old", old), ("new", state)):
+        torch.save(content, tmp_path / f"{name}.pth")
+        ours = Timm("densenet121", False, tmp_path / f"{name}.pth").eval()
+        features, spatial = ours(x)
+        assert features.shape == (2, ours.width) == (2, 1024) and spatial is not None
+        assert torch.allclose(theirs.classifier(features), theirs(x), atol=1e-5)
+
+
+def test_a_file_of_efficientnet_b0_gives_its_features(tmp_path: Path) -> None:
+    whole = donor("efficientnet_b0")
+    more = {"classifier.weight": torch.zeros(8, 1280), "classifier.bias": torch.ones(8)}
+    save_file({**whole.model.state_dict(), **more}, tmp_path / "b0.safetensors")
+    assert same(Timm("efficientnet_b0", False, tmp_path / "b0.safetensors"), whole)
+
+
+def test_a_file_of_efficientnet_pytorch_fits_only_the_network_that_pads_alike(
+    tmp_path: Path,
+) -> None:
+    package = pytest.importorskip("efficientnet_pytorch")
+    theirs = package.EfficientNet.from_name("efficientnet-b0").eval()
+    torch.save(theirs.state_dict(), tmp_path / "b0.pth")
+    ours = Timm("tf_efficientnet_b0", False, tmp_path / "b0.pth").eval()
+    x = torch.rand(2, 3, 224, 224)
+    with torch.no_grad():
+        assert torch.allclose(theirs._fc(ours(x)[0]), theirs(x), atol=1e-5)
+    with pytest.raises(ValueError, match=r"b0\.pth: .*pads as .* choose 'tf_efficientnet_b0'"):
+        Timm("efficientnet_b0", False, tmp_path / "b0.pth")
+
+
+@pytest.mark.skipif(find_spec(LITE0) is None, reason=f"{LITE0} is not installed")
+def test_the_real_package_gives_the_features_of_the_network_that_it_is_made_for() -> None:
+    package = pytest.importorskip("efficientnet_lite_pytorch")
+    theirs = package.EfficientNet.from_name("efficientnet-lite0").eval()
+    theirs.load_state_dict(read(Path(f"package:{LITE0}")))
+    ours = Timm(KIND, True, Path(f"package:{LITE0}")).eval()
+    torch.manual_seed(0)
+    x = torch.rand(2, 3, 160, 160) * 2 - 1
+    with torch.no_grad():
+        features, _ = ours(x)
+        expected = theirs.extract_features(x).mean((2, 3))
+    assert float((features[0] - features[1]).abs().max()) > 0.01
+    assert torch.allclose(features, expected, atol=1e-5)
 
 
 @pytest.mark.skipif(find_spec(LITE0) is None, reason=f"{LITE0} is not installed")

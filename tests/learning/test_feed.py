@@ -16,6 +16,15 @@ def test_images_come_as_nchw_in_the_unit_interval() -> None:
     assert torch.equal(batch[0], torch.from_numpy(images[2]).permute(2, 0, 1) / 255)
 
 
+def test_grayscale_is_repeated_to_three_channels() -> None:
+    gray = np.random.default_rng(0).integers(0, 256, (4, 6, 5, 1), dtype=np.uint8)
+    feed = Feed(gray, CPU)
+    batch = feed.take(torch.tensor([1, 3]))
+    assert torch.equal(batch, Feed(gray.repeat(3, axis=3), CPU).take(torch.tensor([1, 3])))
+    assert batch.is_contiguous(memory_format=torch.channels_last)
+    assert feed.shape == (6, 5, 1)
+
+
 def test_vectors_come_as_they_are() -> None:
     vectors = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
     feed = Feed(vectors, CPU)

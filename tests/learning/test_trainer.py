@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from fidal.learning.batches import TrainingSet, epoch
+from fidal.learning.batches import TrainingSet
 from fidal.learning.feed import Feed
 from fidal.learning.inference import infer
 from fidal.learning.networks import Architecture, build
@@ -14,7 +14,6 @@ from fidal.learning.trainer import (
     make_learner,
     train_round,
 )
-from fidal.types import OUTLIER, UNLABELLED
 
 CPU = torch.device("cpu")
 
@@ -58,26 +57,6 @@ def test_training_is_a_function_of_its_generator() -> None:
     assert torch.equal(ends[0], ends[1]) and not torch.equal(ends[0], ends[2])
 
 
-def test_an_epoch_shows_every_labelled_image_once() -> None:
-    _, data = made()
-    batches = epoch(OBJECTIVES["cross-entropy"](), data, 8, False, torch.Generator().manual_seed(0))
-    assert sorted(torch.cat([batch.rows for batch in batches]).tolist()) == list(range(30))
-    for batch in batches:
-        assert torch.equal(batch.targets.labels, data.labels[batch.rows])
-
-
-def test_objectives_that_ask_for_outliers_and_unlabelled_images_get_them() -> None:
-    _, data = made()
-    pal = OBJECTIVES["pal"]()
-    batches = epoch(pal, data, 8, False, torch.Generator().manual_seed(0))
-    labels = torch.cat([batch.targets.labels for batch in batches])
-    rows = torch.cat([batch.rows for batch in batches])
-    known = int((labels != UNLABELLED).sum())
-    assert known == 40 and int((labels == UNLABELLED).sum()) == pal.unlabelled_ratio * known
-    assert sorted(rows[labels == OUTLIER].tolist()) == list(range(30, 40))
-    assert bool((rows[labels == UNLABELLED] >= 40).all())
-
-
 def test_no_labelled_image_means_no_step() -> None:
     feed, data = made()
     none = TrainingSet(data.labelled[:0], data.labels[:0], data.outliers, data.unlabelled)
@@ -85,18 +64,6 @@ def test_no_labelled_image_means_no_step() -> None:
     before = one.network.classifier.weight.detach().clone()
     assert np.isnan(train_round(one, feed, none, Training(), 0, torch.Generator()))
     assert torch.equal(before, one.network.classifier.weight)
-
-
-def test_a_last_batch_of_one_image_is_left_out_and_an_only_image_is_shown_twice() -> None:
-    _, data = made()
-    plain = OBJECTIVES["cross-entropy"]()
-    draws = torch.Generator().manual_seed(0)
-    assert [len(b.rows) for b in epoch(plain, data, 29, False, draws)] == [29]
-    assert [len(b.rows) for b in epoch(plain, data, 1, False, draws)] == [1] * 30
-    alone = TrainingSet(data.labelled[:1], data.labels[:1], data.outliers, data.unlabelled)
-    (batch,) = epoch(plain, alone, 8, False, draws)
-    assert batch.rows.tolist() == [0, 0]
-    assert batch.targets.labels.tolist() == [int(data.labels[0])] * 2
 
 
 def test_an_objective_s_own_optimiser_wins_and_its_schedule_counts_rounds() -> None:

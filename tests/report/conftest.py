@@ -6,6 +6,7 @@ from fidal.data.manifest import read_manifest
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
 from tests.report.made import CLASSES, SITES, make_images, make_run, make_site_files
+from tests.small import go, images, table
 
 STRATEGIES = ("fidal", "random", "entropy", "badge")
 
@@ -54,4 +55,22 @@ def pictured(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = make_run(root / "runs", strategy, benchmark=benchmark)
         if strategy == "fidal":
             make_site_files(folder, pools, labels)
+    return root
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two real runs on coloured squares, with a gate; the manifest tells sex and age. The cache is
+    data/cache, the runs are in runs."""
+    root = tmp_path_factory.mktemp("real")
+    manifest = images(root / "data", train=40, test=40)
+    head, *lines = manifest.read_text().splitlines()
+    told = [
+        f"{line},{'fm'[i % 2]},{20 + 7 * i % 60 if i % 10 else ''}" for i, line in enumerate(lines)
+    ]
+    manifest.write_text("\n".join([f"{head},sex,age", *told]) + "\n")
+    source = {"name": "folder", "manifest": str(manifest), "size": 32, "encoder": "scattering"}
+    for strategy in ("random", "fidal"):
+        config = table(manifest, strategy=strategy, rounds=1, budget=16, benchmark=source)
+        go(config, root / "runs" / strategy)
     return root

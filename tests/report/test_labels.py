@@ -22,6 +22,11 @@ def test_equal_last_names_are_written_in_full() -> None:
     assert label_all([one, two]) == ["a.lr=1, b.lr=1", "a.lr=2, b.lr=3"]
 
 
+def test_communication_rounds_are_not_taken_for_al_rounds() -> None:
+    tables: list[Table] = [{"rounds": 5, "training": {"rounds": n}} for n in (2, 20)]
+    assert label_all(tables) == ["training.rounds=2", "training.rounds=20"]
+
+
 def test_a_variant_is_named_by_its_departures() -> None:
     threshold: JsonValue = {"name": "known-null", "level": 0.05}
     tables: list[Table] = [

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from fidal.report.reading import Reading, read_folders
+from fidal.rows import append
 from fidal.storage import save_state
 from tests.report.made import CLASSES, edit, make_run
 
@@ -56,6 +57,32 @@ def test_an_unfinished_run_is_told_apart_from_an_exhausted_one(tmp_path: Path) -
     assert told(reading, "FIDAL, seed 0", "3 of 5 rounds", "exhausted")
     sizes = {run.method: run.weight_bytes for run in reading.studies[0].runs}
     assert sizes == {"random": 0, "fidal": 48}
+
+
+def test_a_failed_run_is_told_with_its_reason(tmp_path: Path) -> None:
+    early, late, begun = (
+        make_run(tmp_path, "random"),
+        make_run(tmp_path, "fidal", upto=2),
+        make_run(tmp_path, "badge", upto=3),
+    )
+    (early / "rounds.jsonl").unlink()
+    for folder in (early, late, begun):
+        row = {"kind": "refused", "reason": "the disk is full.", "round": 2, "detail": ""}
+        append(folder / "failures.jsonl", row)
+    append(begun / "failures.jsonl", {"kind": "retried"})
+    reading = read_folders([tmp_path])
+    assert "failed before its first round" in told(reading, early.name, "the disk is full")
+    assert told(reading, "FIDAL, seed 0", "failed after 2 of 5 rounds: the disk is full.")
+    assert "it is still going, or was cut" in told(reading, "BADGE, seed 0")
+
+
+def test_missing_seeds_of_many_methods_are_one_sentence(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        make_run(tmp_path, "fidal", seed)
+    for strategy in ("random", "entropy", "badge", "feal", "pal"):
+        make_run(tmp_path, strategy)
+    text = told(read_folders([tmp_path]), "no run of seed 1")
+    assert "Random, Entropy, BADGE and 2 more have no run" in text and "1 of 2 seeds" in text
 
 
 def test_a_missing_seed_is_told(tmp_path: Path) -> None:
@@ -143,5 +170,5 @@ def test_the_same_experiment_twice_counts_once(tmp_path: Path) -> None:
     folder = make_run(tmp_path, "fidal")
     shutil.copytree(folder, tmp_path / "copy")
     reading = read_folders([tmp_path])
-    assert told(reading, "Left out", "fidal, seed 0 is there twice")
+    assert "(FIDAL, seed 0)" in told(reading, "there twice", "Left out", str(folder))
     assert len(reading.studies[0].runs) == 1

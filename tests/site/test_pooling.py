@@ -4,7 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
+from fidal.checks import ContractError, check_secrecy
 from fidal.data.benchmark import PromptScores
 from fidal.learning.networks import build
 from fidal.learning.trainer import make_learner
@@ -12,23 +14,23 @@ from fidal.site.knowledge import Knowledge
 from fidal.site.pooling import make_pool
 from fidal.site.site import Site
 from fidal.strategies import STRATEGIES
-from fidal.types import Pool
+from fidal.types import OUTLIER, Pool
 from tests.site.clinic import make_site
 
 CANDIDATES = np.array([1, 4, 5, 9, 11])
 LABELLED, OUTLIERS = np.array([7, 3, 2]), np.array([8, 0])
 
 
-def pool_of(site: Site) -> Pool:
+def pool_of(site: Site, candidates: NDArray[np.int64] = CANDIDATES) -> Pool:
     objective = site.setup.strategy.objective
     ours, theirs = (
         build(site.setup.architecture, site.feed.shape, 4, objective, seed) for seed in (1, 2)
     )
     learner = make_learner(ours, objective, site.setup.training)
     known = Knowledge(
-        LABELLED, np.array([2, 0, 1]), np.array([True, False, True]), OUTLIERS, CANDIDATES
+        LABELLED, np.array([2, 0, 1]), np.array([True, False, True]), OUTLIERS, candidates
     )
-    return make_pool(site.data, known, CANDIDATES, theirs, learner, site.feed, 3)
+    return make_pool(site.data, known, candidates, theirs, learner, site.feed, 3)
 
 
 @pytest.fixture
@@ -84,6 +86,19 @@ def test_outputs_of_extra_heads_are_one_row_per_candidate(strategy: str, tmp_pat
     pool = pool_of(make_site(tmp_path, strategy))
     assert set(pool.outputs) == set(STRATEGIES[strategy]().objective.outputs)
     assert all(len(x) == len(CANDIDATES) for x in pool.outputs.values())
+
+
+@pytest.mark.parametrize("strategy", ["random", "feal", "pal", "eoal", "lfosa"])
+def test_no_label_of_a_candidate_can_be_reached(strategy: str, tmp_path: Path) -> None:
+    site = make_site(tmp_path, strategy)
+    rows = site.data.train[12:]
+    pool, truth = pool_of(site, rows), torch.from_numpy(site.data.labels[rows])
+    assert set(truth.tolist()) == {OUTLIER, 0, 1, 2, 3}
+    check_secrecy(pool, truth)
+    check_secrecy(pool, truth == OUTLIER)
+    site.data = replace(site.data, coverage=site.data.labels[:, None].astype(np.float32))
+    with pytest.raises(ContractError, match=r"tells the labels in pool\.coverage"):
+        check_secrecy(pool_of(site, rows), truth)
 
 
 def test_a_site_without_any_label_has_an_empty_set_of_the_right_width(site: Site) -> None:

@@ -9,7 +9,7 @@ import torch
 from fidal.federation.messages import GateReport
 from fidal.learning.networks import Network, build
 from fidal.rows import read
-from fidal.site.reporting import evaluate, gate_report, write_query
+from fidal.site.reporting import PREDICTIONS, evaluate, gate_report, write_query
 from fidal.site.site import Site
 from fidal.storage import load_state
 from fidal.types import OUTLIER, UNLABELLED, Diagnosis, GateDiagnosis, Query
@@ -75,8 +75,8 @@ def probe(site: Site) -> Network:
     return net
 
 
-def test_confusion_loss_and_calibration_against_a_loop(site: Site) -> None:
-    reply = evaluate(probe(site), site.feed, site.data, 2)
+def test_confusion_loss_and_calibration_against_a_loop(site: Site, tmp_path: Path) -> None:
+    reply = evaluate(probe(site), site.feed, site.data, 2, tmp_path)
     confusion = np.zeros((4, 4), dtype=int)
     loss, bins = 0.0, [[0.0, 0.0] for _ in range(15)]
     for row in site.data.test:
@@ -93,8 +93,23 @@ def test_confusion_loss_and_calibration_against_a_loop(site: Site) -> None:
     assert reply.calibration_error == pytest.approx(sum(abs(a - b) for a, b in bins) / n, rel=1e-4)
 
 
-def test_without_test_images_there_is_nothing_to_say(site: Site) -> None:
+def test_predictions_stay_at_the_site_image_by_image(site: Site, tmp_path: Path) -> None:
+    for round in (1, 2):  # the last round's replace those before
+        reply = evaluate(probe(site), site.feed, site.data, round, tmp_path)
+    kept, meta = load_state(tmp_path / PREDICTIONS)
+    assert meta["round"] == "2"
+    assert meta["ids"].split("\n") == [site.data.ids[row] for row in site.data.test]
+    logits = site.data.inputs[site.data.test, :4].astype(np.float64)
+    assert kept["predicted"].tolist() == logits.argmax(1).tolist()
+    each = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    np.testing.assert_allclose(kept["confidence"].numpy(), each.max(1), rtol=1e-5)
+    counts = np.zeros((4, 4), dtype=int)
+    np.add.at(counts, (site.data.labels[site.data.test], kept["predicted"].numpy()), 1)
+    assert np.array_equal(reply.confusion, counts)
+
+
+def test_without_test_images_there_is_nothing_to_say(site: Site, tmp_path: Path) -> None:
     empty = replace(site.data, test=site.data.test[:0])
-    reply = evaluate(probe(site), site.feed, empty, 2)
+    reply = evaluate(probe(site), site.feed, empty, 2, tmp_path)
     assert not np.any(reply.confusion)
     assert math.isnan(reply.loss) and math.isnan(reply.calibration_error)

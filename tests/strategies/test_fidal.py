@@ -15,6 +15,7 @@ from fidal.gates.thresholds.otsu import Otsu
 from fidal.gates.thresholds.percentile import Percentile
 from fidal.strategies.fidal import EPSILON, Fidal, fuse, support_weight
 from fidal.types import Pool, Query
+from fidal.uncertainty import calibrated, rarity
 
 PRINTED_GATE = Gate(density=DiagonalGaussian(), threshold=Otsu())
 
@@ -204,6 +205,43 @@ def test_the_standardised_weight_keeps_mean_one_and_lifts_rare_regions() -> None
 def test_equal_counts_weigh_equally() -> None:
     weight = support_weight(torch.full((5,), 7.0), "standardized", population=12)
     assert weight.tolist() == pytest.approx([1.0] * 5)
+
+
+@pytest.mark.parametrize("activation", ["relu", "softplus", "exp"])
+@pytest.mark.parametrize("epistemic", ["entropy", "literal"])
+def test_evidence_and_epistemic_term_are_as_chosen(activation: str, epistemic: str) -> None:
+    pool = ordered_pool()
+    found = query(pool, gate=None, activation=activation, epistemic=epistemic)
+    want = calibrated(pool.global_logits, pool.local_logits, activation, epistemic)  # type: ignore[arg-type]
+    assert torch.equal(found.scores["uncertainty"], want)
+
+
+def test_rarity_is_added_by_its_weight() -> None:
+    pool = ordered_pool()
+    surprise = rarity(pool.global_logits, pool.labelled.labels)
+    without, with_it = (query(pool, lambda_rare=x).scores for x in (0.0, 2.0))
+    assert with_it["rarity"].tolist() == pytest.approx(surprise.tolist())
+    added = with_it["ranking"] - without["ranking"]
+    assert added.tolist() == pytest.approx((2 * surprise).tolist())
+
+
+def test_the_gate_is_told_which_labelled_images_were_drawn_at_random() -> None:
+    pool = ordered_pool()
+    warned = []
+    for n in (9, 40):
+        drawn = torch.arange(40) < n
+        found = query(replace(pool, labelled=replace(pool.labelled, random_draw=drawn)))
+        assert found.diagnosis.gate is not None
+        warned.append(any("randomly drawn" in flag for flag in found.diagnosis.gate.flags))
+    assert warned == [True, False]
+
+
+def test_fusing_by_hand() -> None:
+    # The least is taken among survivors: the refused -7 does not lift them.
+    ranking, G = torch.tensor([2.0, -7.0, 0.5, 1.0]), torch.tensor([0.5, 0.1, 1.0, 0.8])
+    score = fuse(ranking.double(), torch.tensor([True, False, True, True]), G.double())
+    assert score.tolist() == pytest.approx([0.75, -math.inf, EPSILON, 0.4], abs=1e-7)
+    assert 0 < float(score[2]) < 1e-7  # the weakest survivor stays above zero
 
 
 def test_fusing_nobody_gives_nobody_a_score() -> None:

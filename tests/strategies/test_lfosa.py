@@ -62,6 +62,40 @@ def test_posterior_of_the_larger_mean_within_each_predicted_class() -> None:
     assert np.allclose(score[100:], naive_posterior(x1), atol=0.02)
 
 
+def briefly(x: Array, iterations: int = 10, tolerance: float = 1e-2) -> Array:
+    """LfOSA's few steps of expectation-maximisation, from the best split of the line in two."""
+    s = np.sort(x)
+    split = min(range(1, len(s)), key=lambda k: k * s[:k].var() + (len(s) - k) * s[k:].var())
+    upper, before = (x >= s[split]).astype(float), -np.inf
+
+    def densities() -> Array:
+        found = []
+        for w in (1 - upper, upper):
+            mean = np.average(x, weights=w)
+            variance = np.average((x - mean) ** 2, weights=w) + 5e-4
+            density = np.exp(-((x - mean) ** 2) / 2 / variance) / np.sqrt(2 * np.pi * variance)
+            found.append(w.mean() * density)
+        return np.array(found)
+
+    for _ in range(iterations + 1):
+        both = densities()
+        upper, now = both[1] / both.sum(0), float(np.log(both.sum(0)).mean())
+        if abs(now - before) < tolerance:
+            both = densities()
+            return both[1] / both.sum(0)
+        before = now
+    return upper
+
+
+def test_the_mixture_is_fitted_in_a_few_steps_and_not_to_the_end() -> None:
+    draw = rng(0)  # one wide component and a narrow one on its flank: k-means starts far off
+    x = np.concatenate([draw.normal(0, 1, 300), draw.normal(2, 0.3, 100)])
+    score = known_posterior(detector([0] * 400, x.tolist()), rng())
+    assert score == pytest.approx(briefly(x), abs=1e-6)
+    for iterations in (1, 500):
+        assert np.abs(score - briefly(x, iterations, tolerance=1e-9)).max() > 0.1
+
+
 def test_unknown_scores_zero_and_a_lone_member_is_unfit() -> None:
     score = known_posterior(detector([0, 0, 0, 0, 1, 2, 2], [1, 1.1, 5, 5.1, 99, 50, 60]), rng())
     assert score[:4].round(3).tolist() == [0, 0, 1, 1]

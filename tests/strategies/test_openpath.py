@@ -91,6 +91,13 @@ def test_candidates_satisfy_prompts_and_prototypes_and_chunks_their_quota() -> N
     assert query.diagnosis.filled == 0
 
 
+def test_a_quarter_is_rounded_up() -> None:
+    pool = made(n=7, n_vlm_id=7)
+    near = sorted(range(7), key=naive_distance(pool).__getitem__)[:2]  # of 7 / 4 = 1.75
+    query = OpenPath().select(pool, 2, rng())
+    assert set(chosen(query)) == set(near) and query.diagnosis.filled == 0
+
+
 def test_the_choice_is_stochastic_not_the_top_entropies() -> None:
     pool = made()
     picks = {frozenset(OpenPath().select(pool, 10, rng(seed)).ids) for seed in range(4)}

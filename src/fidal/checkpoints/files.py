@@ -49,8 +49,8 @@ def read(checkpoint: Path) -> dict[str, Tensor]:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise CheckpointError(
-            f"{path}: holds more than tensors, and unpickling that could run any code; if you "
-            f"trust where it comes from: fidal encoders convert {path} "
+            f"{path}: holds more than tensors, and unpickling that could run any code; take the "
+            f"tensors out, once, which runs none: fidal encoders convert {path} "
             f"--out {path.with_suffix('.safetensors').name}"
         ) from error
     except (SafetensorError, RuntimeError, EOFError, ValueError, KeyError) as error:
@@ -74,6 +74,15 @@ def tensors_in(content: object, path: Path) -> dict[str, Tensor]:
             f"and none of {', '.join(WRAPPERS)} holds the weights; save model.state_dict()"
         )
     return dict(content)
+
+
+def within(state: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The part of a larger network whose names begin so, without that beginning.
+
+    A file of the part alone, where no name begins so, is that part.
+    """
+    part = {k.removeprefix(prefix): x for k, x in state.items() if k.startswith(prefix)}
+    return part or dict(state)
 
 
 def file_hash(checkpoint: Path) -> str:

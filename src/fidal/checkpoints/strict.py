@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+import torch
 from torch import Tensor, nn
 
 from fidal.checkpoints.files import CheckpointError
@@ -14,10 +15,12 @@ def fill(
     state: Mapping[str, Tensor],
     what: str,
     may_stay: Callable[[str], bool] = lambda name: False,
+    way_out: str = "is it another architecture?",
 ) -> None:
     """Copy `state` into the model. Names that `may_stay` holds true of are left in the file.
 
-    `what` opens the error message, which counts what does not fit and names the first of it.
+    `what` opens the error message, which counts what does not fit and names the first of it;
+    `way_out` ends it.
     """
     own = model.state_dict()
     missing = sorted(own.keys() - state.keys())
@@ -37,7 +40,13 @@ def fill(
         if names
     ]
     if findings:
-        raise CheckpointError(f"{what}: {'; '.join(findings)}; is it another architecture?")
+        raise CheckpointError(f"{what}: {'; '.join(findings)}; {way_out}")
+    wrong = [name for name in own if not bool(torch.isfinite(state[name]).all())]
+    if wrong:
+        raise CheckpointError(
+            f"{what}: {len(wrong)} of {len(own)} tensors hold NaN or infinite values (first "
+            f"{_first(wrong)}); the file is damaged or its training failed: fetch it again"
+        )
     model.load_state_dict({name: state[name] for name in own})
 
 

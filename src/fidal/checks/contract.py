@@ -51,4 +51,4 @@ def moved(x: T, **to: torch.dtype | torch.device | str) -> T:
 
 def shared(a: tuple[str, ...], b: tuple[str, ...]) -> float:
     """Share of the ids of two queries of one length that stand in both; 1 for empty ones."""
-    return len(set(a) & set(b)) / max(len(a), 1)
+    return len(set(a) & set(b)) / len(a) if a else 1.0

@@ -1,20 +1,18 @@
 """The commands; each reads what was asked for, calls one function, and prints what came back."""
 
-import json
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 
+from fidal.cli import convert, data
 from fidal.cli.demo import demo, report
+from fidal.cli.embed import embed
 from fidal.cli.listing import describe_table, list_table
-from fidal.cli.progress import listening
-from fidal.cli.summary import print_summary
-from fidal.experiment.config import ConfigError, Experiment, read_table, with_settings
-from fidal.experiment.folder import RunFolder
-from fidal.experiment.run import Run
-from fidal.experiment.sweep import expand, run_all
+from fidal.cli.options import Config, Json, Settings, experiments_of
+from fidal.cli.pilot import pilot
+from fidal.cli.single import resume, run
+from fidal.cli.sweep import sweep
 
 app = typer.Typer(
     help="Open-set federated active learning for medical images.",
@@ -23,66 +21,21 @@ app = typer.Typer(
 )
 
 app.command()(demo)
+app.command()(run)
+app.command()(resume)
+app.command()(sweep)
+app.command()(pilot)
 app.command()(report)
-
-Config = Annotated[Path, typer.Argument(help="a TOML file, see experiments/")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", help="key=value over the file, e.g. strategy.gate=none")
-]
-Out = Annotated[Path, typer.Option(help="folder that gets one folder per run")]
-Cache = Annotated[Path, typer.Option(help="decoded images and embeddings, shared by all runs")]
-Json = Annotated[bool, typer.Option("--json", help="for machines: JSON on stdout, nothing else")]
-
-
-@app.command()
-def run(
-    config: Config,
-    settings: Settings = None,
-    out: Out = Path("runs"),
-    cache: Cache = Path("cache"),
-    as_json: Json = False,
-) -> None:
-    """Run one experiment, or go on with it where it was cut."""
-    experiments = expand(with_settings(read_table(config), settings or []))
-    if len(experiments) > 1:
-        raise ConfigError(
-            f"{config} lists {len(experiments)} runs in [sweep]: `fidal sweep` runs them all, "
-            "--set chooses one, e.g. --set strategy=fidal --set seed=0"
-        )
-    _run_and_print(experiments, out, cache, as_json)
-
-
-@app.command()
-def sweep(
-    config: Config,
-    settings: Settings = None,
-    out: Out = Path("runs"),
-    cache: Cache = Path("cache"),
-    as_json: Json = False,
-) -> None:
-    """Run every combination of the file's [sweep] table; finished runs are not run again."""
-    experiments = expand(with_settings(read_table(config), settings or []))
-    _run_and_print(experiments, out, cache, as_json)
-
-
-@app.command()
-def resume(
-    folder: Annotated[Path, typer.Argument(help="a run's folder")],
-    cache: Cache = Path("cache"),
-    as_json: Json = False,
-) -> None:
-    """Go on with a run that was cut. It ends as if it had not been."""
-    experiment = RunFolder(folder).experiment()
-    console = Console(stderr=as_json)
-    with listening(console, 1, quiet=as_json) as listener:
-        Run(experiment, RunFolder(folder)).go(cache, listener(experiment))
-    print_summary(console, [RunFolder(folder)], as_json)
+app.command()(embed)
+app.add_typer(convert.app, name="encoders")
+app.add_typer(data.app, name="data")
 
 
 @app.command("list")
 def list_(
     what: Annotated[
-        Literal["strategies", "benchmarks", "encoders", "gates"], typer.Argument(help="which")
+        Literal["strategies", "benchmarks", "preparations", "encoders", "gates"],
+        typer.Argument(help="which; a preparation's fields are for `fidal data prepare --set`"),
     ],
     as_json: Json = False,
 ) -> None:
@@ -94,7 +47,7 @@ def list_(
 def describe(config: Config, settings: Settings = None, as_json: Json = False) -> None:
     """The configuration with every default filled in, and what each field means; of a sweep, its
     first run's."""
-    experiments = expand(with_settings(read_table(config), settings or []))
+    experiments = experiments_of(config, settings)
     if as_json:
         typer.echo(experiments[0].model_dump_json(indent=1))
         return
@@ -102,16 +55,3 @@ def describe(config: Config, settings: Settings = None, as_json: Json = False) -
     if len(experiments) > 1:
         console.out(f"the first of the {len(experiments)} runs in [sweep]:", highlight=False)
     describe_table(console, experiments[0])
-
-
-def _run_and_print(experiments: list[Experiment], out: Path, cache: Path, as_json: bool) -> None:
-    console = Console(stderr=as_json)
-    with listening(console, len(experiments), quiet=as_json) as listener:
-        outcomes = run_all(experiments, out, cache, listener)
-    print_summary(console, [o.run.folder for o in outcomes if o.error is None], as_json)
-    failed = {o.run.experiment.run_name: o.error for o in outcomes if o.error is not None}
-    for name, error in failed.items():
-        line = json.dumps({"run": name, "error": error}) if as_json else f"fidal: {name}: {error}"
-        typer.echo(line, err=True)
-    if failed:
-        raise typer.Exit(2)

@@ -1,15 +1,13 @@
-"""Progress of runs: bars on a terminal, plain lines elsewhere, nothing under --json."""
+"""Progress: bars on a terminal, plain lines elsewhere, nothing under --json."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -20,25 +18,37 @@ from fidal.experiment.run import Told
 from fidal.federation.coordinator import Phase
 
 
-class Listener(Protocol):
-    """Makes what a run tells its progress to."""
+@contextmanager
+def counting(console: Console, what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """What is to be told (done, of how many); elsewhere than on a terminal a line per tenth."""
+    if quiet:
+        yield lambda done, n: None
+    elif console.is_terminal:
+        with _bars(console) as bars:
+            bar = bars.add_task(what, total=None)
+            yield lambda done, n: bars.update(bar, completed=done, total=n)
+    else:
+        said = -1
 
-    def __call__(self, experiment: Experiment) -> Told:
-        """One per run, when the run begins."""
+        def told(done: int, n: int) -> None:
+            nonlocal said
+            if 10 * done // max(1, n) > said:
+                said = 10 * done // max(1, n)
+                console.print(f"{done:,} of {n:,} {what}", highlight=False)
+
+        yield told
 
 
 @contextmanager
-def listening(console: Console, runs: int, quiet: bool) -> Iterator[Listener]:
-    """A listener for so many runs."""
+def listening(console: Console, experiment: Experiment, quiet: bool) -> Iterator[Told]:
+    """What a run tells its progress to."""
     if quiet:
-        yield lambda experiment: lambda phase, round, step, steps: None
+        yield lambda phase, round, step, steps: None
     elif console.is_terminal:
         with _bars(console) as bars:
-            total = bars.add_task("all runs", total=runs)
-            yield lambda experiment: _on_bar(bars, experiment, total)
-            bars.update(total, completed=runs)
+            yield _on_bar(bars, experiment)
     else:
-        yield lambda experiment: _in_lines(console, experiment)
+        yield _in_lines(console, experiment)
 
 
 def _bars(console: Console) -> Progress:
@@ -52,10 +62,8 @@ def _bars(console: Console) -> Progress:
     )
 
 
-def _on_bar(bars: Progress, experiment: Experiment, total: TaskID) -> Told:
-    """One bar per run; its unit is a communication round. Runs begin one after the other."""
-    begun = len(bars.tasks) - 1
-    bars.update(total, completed=begun)
+def _on_bar(bars: Progress, experiment: Experiment) -> Told:
+    """The bar's unit is a communication round."""
     steps = experiment.training.rounds
     name = f"{experiment.strategy.name} s{experiment.seed}"
     bar = bars.add_task(name, total=(experiment.rounds + 1) * steps)

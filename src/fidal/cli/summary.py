@@ -1,53 +1,41 @@
-"""The table at the end of a run: the last round of each strategy, mean and spread over seeds."""
+"""The table at the end: the last round of each variant of each strategy, over its seeds."""
 
-import json
-from collections import defaultdict
+from collections.abc import Sequence
 
-import numpy as np
 from rich.console import Console
 
 from fidal.cli.table import print_table
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import FEDERATION
+from fidal.report.frame import Study
+from fidal.report.reading import read_folders
 from fidal.rows import Row, read
 
 COLUMNS = {"BMA pooled": "bma_pooled", "BMA of sites": "bma_mean", "ID purity": "purity"}
 
 
-def print_summary(console: Console, folders: list[RunFolder], as_json: bool) -> None:
-    """One line per strategy; under --json the rows themselves."""
-    last = [_last_round(folder) for folder in folders]
-    if as_json:
-        print(json.dumps([dict(row) for row in last]))
+def print_summary(console: Console, folders: Sequence[RunFolder]) -> None:
+    """One line per variant and setting. A seed that lacks the last round is counted, `[2/3]`."""
+    studies = read_folders([folder.path for folder in folders]).studies
+    if not studies:
         return
-    by_strategy: dict[str, list[Row]] = defaultdict(list)
-    for row in last:
-        by_strategy[str(row["strategy"])].append(row)
-    if last:
-        header = ("strategy", "seeds", "round", *COLUMNS, "ID / OOD labelled")
-        print_table(console, header, [_line(*item) for item in by_strategy.items()])
+    header = ("setting", "strategy", "seeds", "round", *COLUMNS, "ID / OOD labelled")
+    rows = [_line(study, method) for study in studies for method in study.methods]
+    print_table(console, header, rows)
 
 
-def _line(strategy: str, rows: list[Row]) -> list[str]:
-    counts = f"{_mean(rows, 'labelled'):.0f} / {_mean(rows, 'outliers'):.0f}"
-    rounds = ", ".join(sorted({str(row["round"]) for row in rows}))
-    cells = [_percent(rows, key) for key in COLUMNS.values()]
-    return [strategy, str(len(rows)), rounds, *cells, counts]
+def last_rows(folders: Sequence[RunFolder]) -> list[Row]:
+    """The federation's row of each run's last round, for machines."""
+    return [
+        [dict(row) for row in read(folder.rounds) if row["site"] == FEDERATION][-1]
+        for folder in folders
+    ]
 
 
-def _last_round(folder: RunFolder) -> Row:
-    return [row for row in read(folder.rounds) if row["site"] == FEDERATION][-1]
-
-
-def _values(rows: list[Row], key: str) -> np.ndarray:
-    return np.array([row[key] for row in rows], dtype=np.float64)
-
-
-def _mean(rows: list[Row], key: str) -> float:
-    return float(_values(rows, key).mean())
-
-
-def _percent(rows: list[Row], key: str) -> str:
-    values = 100 * _values(rows, key)
-    spread = f" ± {values.std(ddof=1):.1f}" if len(values) > 1 else ""
-    return f"{values.mean():.1f}{spread}"
+def _line(study: Study, method: str) -> tuple[str, ...]:
+    last = study.rounds[-1]
+    cells = [study.spread(method, key, last).text(scale=100) for key in COLUMNS.values()]
+    labelled = study.spread(method, "labelled", last)
+    outliers = study.spread(method, "outliers", last)
+    counts = f"{labelled.mean:.0f} / {outliers.mean:.0f}" if labelled.seeds else "–"
+    return (study.name, method, str(labelled.seeds), str(last), *cells, counts)

@@ -10,7 +10,7 @@ def print_table(console: Console, header: Sequence[str], rows: Iterable[Sequence
     """A table on a terminal; elsewhere one line per row, whole cells parted by tabs."""
     if not console.is_terminal:
         for row in (header, *rows):
-            console.out("\t".join(row), highlight=False)
+            print("\t".join(row), file=console.file)  # rich would turn tabs into spaces
         return
     table = Table(*header, box=None, pad_edge=False)
     for row in rows:

@@ -61,8 +61,8 @@ class Benchmark:
     name: str
     manifest: Manifest
     inputs: NDArray[np.uint8] | NDArray[np.float32]
-    """What the network sees: uint8 images N x H x W x 3 (may be memory-mapped) or float32 vectors
-    N x d for a linear probe."""
+    """What the network sees: uint8 images N x H x W x 3 or x 1 (may be memory-mapped), or float32
+    vectors N x d for a linear probe."""
     coverage: NDArray[np.float32] | None = None
     """g(x) of the frozen encoder, N x e."""
     prompts: PromptScores | None = None
@@ -74,3 +74,7 @@ class Source(Part, ABC):
     @abstractmethod
     def load(self, cache: Path) -> Benchmark:
         """The benchmark; what is costly to make is kept below `cache` and found there again."""
+
+    def bare(self) -> "Source":
+        """The same images as images, without what encoders would compute from them."""
+        return self

@@ -4,6 +4,7 @@ npz: arrays `id` (text, n) and `embedding` (n x e). safetensors: tensor `embeddi
 JSON list under `id` in the file's metadata. Neither is ever unpickled.
 """
 
+import io
 import json
 import zipfile
 from collections.abc import Sequence
@@ -12,8 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
 from fidal.data.benchmark import DataAbsent
+from fidal.storage import write_atomic
 
 
 def read_embeddings(path: Path, ids: Sequence[str]) -> NDArray[np.float32]:
@@ -38,6 +41,19 @@ def read_embeddings(path: Path, ids: Sequence[str]) -> NDArray[np.float32]:
     if wrong:
         raise ValueError(f"{path}: {wrong} embeddings have NaN or infinite values")
     return chosen
+
+
+def write_embeddings(path: Path, ids: Sequence[str], rows: NDArray[np.floating]) -> None:
+    """A file that `read_embeddings` reads; the suffix says which of the two kinds."""
+    if path.suffix == ".safetensors":
+        content = save({"embedding": rows}, {"id": json.dumps(list(ids))})
+    elif path.suffix == ".npz":
+        file = io.BytesIO()
+        np.savez(file, id=np.array(ids, dtype=np.str_), embedding=rows)
+        content = file.getvalue()
+    else:
+        raise ValueError(f"{path}: embeddings are written as .npz or .safetensors")
+    write_atomic(path, content)
 
 
 Rows = tuple[list[str], NDArray[np.floating]]

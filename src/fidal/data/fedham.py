@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from fidal.data.injection import apportion, counts_for_share, cut, random_order
 from fidal.data.manifest import take
 from fidal.data.picture import Recipe
 from fidal.data.pixels import decode
+from fidal.data.prompts import AnyPrompts
 from fidal.parts import nearest
 from fidal.types import OUTLIER
 
@@ -72,6 +73,9 @@ class FedHam(Source):
         default=SITES, min_length=1, description="which of the four take part"
     )
     seed: int = Field(default=0, ge=0, description="which random subset is cut, or validates")
+    prompts: AnyPrompts | None = Field(
+        default=None, description="sentences that OpenPath compares images with, e.g. fedisic"
+    )
 
     def load(self, cache: Path) -> Benchmark:
         """Manifest, inputs of the chosen view, and coverage, of the images that take part."""
@@ -83,11 +87,17 @@ class FedHam(Source):
         rows, site = self._choose(whole)
         manifest = take(replace(whole, site=site), rows)
         vectors = np.concatenate([sscd["ham_sscd"], sscd["pad_sscd"]])[rows].astype(np.float32)
-        if self.view == "embeddings":
+        if self.view == "embeddings" and self.prompts is None:
             return Benchmark(self.name, manifest, inputs=vectors, coverage=vectors)
         files = [*_files(ham), *_files(pad)]
-        images = decode(manifest.ids, [files[row] for row in rows], Recipe(SIZE), cache)
-        return Benchmark(self.name, manifest, inputs=images.pixels, coverage=vectors)
+        images = decode(manifest.ids, [files[row] for row in rows], Recipe(SIZE), cache).pixels
+        said = None if self.prompts is None else self.prompts.scores(manifest.ids, images, cache)
+        inputs = images if self.view == "images" else vectors
+        return Benchmark(self.name, manifest, inputs, vectors, said)
+
+    def bare(self) -> Self:
+        """See the base class."""
+        return self.model_copy(update={"view": "images", "prompts": None})
 
     def _choose(self, whole: Manifest) -> tuple[NDArray[np.int64], NDArray[np.str_]]:
         """Rows that take part, and the site of every row of `whole`, where photos have none yet."""

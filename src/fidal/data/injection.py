@@ -1,7 +1,7 @@
 """How a pool gets its share of outliers while classes and sites keep their proportions."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,12 @@ def apportion(total: int, weights: Sequence[int]) -> list[int]:
     for i in largest[: total - sum(parts) if sum(weights) else 0]:
         parts[i] += 1
     return parts
+
+
+def deal(n: int, quotas: Mapping[str, int]) -> list[str]:
+    """Whose each of the first of n things is: by `quotas`, or in proportion if n is too few."""
+    hands = apportion(min(n, sum(quotas.values())), list(quotas.values()))
+    return [name for name, hand in zip(quotas, hands, strict=True) for _ in range(hand)]
 
 
 def cut(

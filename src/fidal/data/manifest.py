@@ -6,12 +6,10 @@ default) and `group` or `patient`. Any other column is kept as it is.
 """
 
 import csv
-import importlib
 import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +17,14 @@ from numpy.typing import NDArray
 from fidal.data.benchmark import DataAbsent, Manifest
 from fidal.data.manifest_checks import (
     OOD,
-    Table,
+    REQUIRED,
     check_classes,
-    check_columns,
     check_groups,
     check_labels,
     check_rows,
     check_sites,
 )
+from fidal.data.table import check_present, find_pyarrow, is_parquet, read_table
 from fidal.storage import write_atomic
 from fidal.types import OUTLIER, UNLABELLED
 
@@ -42,8 +40,13 @@ def read_manifest(
     `classes` gives the class order; empty, they are the labels found, sorted as text.
     `allow_shared_groups` lets a patient stand in both train and test.
     """
-    table = _read_table(path)
-    check_columns(table)
+    if not path.is_file():
+        raise DataAbsent(
+            f"no manifest at {path.absolute()}: a CSV or Parquet file with one row per image and "
+            "the columns image, site, split, label"
+        )
+    table = read_table(path)
+    check_present(table, REQUIRED)
     check_rows(table)
     columns = table.columns
     known = tuple(classes) or tuple(sorted(set(columns["label"]) - {"", OOD}))
@@ -79,8 +82,8 @@ def write_manifest(manifest: Manifest, path: Path) -> None:
     if manifest.group is not None:
         columns["group"] = manifest.group.tolist()
     columns |= {name: values.tolist() for name, values in manifest.columns.items()}
-    if _is_parquet(path):
-        pyarrow = _pyarrow(path)
+    if is_parquet(path):
+        pyarrow = find_pyarrow(path)
         binary = io.BytesIO()
         pyarrow.parquet.write_table(pyarrow.table(columns), binary)
         write_atomic(path, binary.getvalue())
@@ -103,63 +106,10 @@ def take(manifest: Manifest, rows: NDArray[np.int64]) -> Manifest:
     )
 
 
-def _read_table(path: Path) -> Table:
-    if not path.is_file():
-        raise DataAbsent(
-            f"no manifest at {path.absolute()}: a CSV or Parquet file with one row per image and "
-            "the columns image, site, split, label"
-        )
-    return _read_parquet(path) if _is_parquet(path) else _read_csv(path)
-
-
-def _read_csv(path: Path) -> Table:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:  # Excel begins with a mark
-            header = file.readline()
-            file.seek(0)
-            reader = csv.reader(file, delimiter=max(",;\t", key=header.count), strict=True)
-            lines = [(reader.line_num, row) for row in reader if row]
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: byte {error.start} is not UTF-8; save it as UTF-8") from None
-    except csv.Error as error:
-        raise ValueError(f"{path}: not a readable CSV file: {error}") from None
-    if not lines:
-        raise ValueError(f"{path}: the file is empty")
-    names = [cell.strip() for cell in lines[0][1]]
-    for line, row in lines[1:]:
-        if len(row) != len(names):
-            raise ValueError(f"{path}, row {line}: {len(row)} cells for {len(names)} columns")
-    doubled = {name for name in names if names.count(name) > 1}
-    if doubled:
-        raise ValueError(f"{path}: column '{min(doubled)}' appears more than once")
-    cells = [[cell.strip() for cell in row] for _, row in lines[1:]]
-    columns = {name: [row[i] for row in cells] for i, name in enumerate(names)}
-    return Table(path, columns, tuple(line for line, _ in lines[1:]))
-
-
-def _read_parquet(path: Path) -> Table:
-    pyarrow = _pyarrow(path)
-    try:
-        read = pyarrow.parquet.read_table(path)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path}: not a readable Parquet file: {error}") from None
-    columns = {
-        name: ["" if cell is None else str(cell).strip() for cell in read[name].to_pylist()]
-        for name in read.column_names
-    }
-    return Table(path, columns, tuple(range(1, read.num_rows + 1)))
-
-
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
-def _pyarrow(path: Path) -> ModuleType:
-    try:
-        importlib.import_module("pyarrow.parquet")
-        return importlib.import_module("pyarrow")
-    except ImportError:
-        raise ValueError(
-            f"{path}: Parquet needs pyarrow, which is not installed; install 'fidal[parquet]' or "
-            "save the manifest as CSV"
-        ) from None
+def side_by_side(manifest: Manifest) -> NDArray[np.int64]:
+    """Rows site by site, in the order of ids: so a site's pixels are one piece of a file and stay
+    on the disk until they are looked at.
+    """
+    place = {site: number for number, site in enumerate(manifest.sites)}
+    keys = [(place[site], name) for site, name in zip(manifest.site, manifest.ids, strict=True)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)

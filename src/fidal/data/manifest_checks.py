@@ -1,12 +1,11 @@
 """What a manifest must be. Errors name the file, the row, the column, the value, the way out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from fidal.data.benchmark import TEST, TRAIN, Manifest
-from fidal.parts import nearest
+from fidal.data.table import Table, refuse, repeated
 
 OOD: Final = "ood"
 """The label of a known outlier in a manifest file."""
@@ -15,38 +14,17 @@ REQUIRED: Final = ("image", "site", "split", "label")
 SPLITS: Final = (TRAIN, TEST)
 
 
-@dataclass(frozen=True)
-class Table:
-    """The cells of a manifest file, as text."""
-
-    path: Path
-    columns: Mapping[str, list[str]]
-    lines: tuple[int, ...]
-    """For each row, the number under which a person finds it in the file."""
-
-
-def check_columns(table: Table) -> None:
-    """Every required column is there, and at least one row."""
-    for name in REQUIRED:
-        if name not in table.columns:
-            hint = nearest(name, list(table.columns))
-            raise ValueError(f"{table.path}: column '{name}' is missing; {hint}")
-    if not table.lines:
-        raise ValueError(f"{table.path}: there is no row below the header")
-
-
 def check_rows(table: Table) -> None:
     """Ids are there and unique, sites are named, splits are known."""
     ids = "id" if "id" in table.columns else "image"
     for name in dict.fromkeys(("image", "site", ids)):
-        _refuse(table, name, [not cell for cell in table.columns[name]], "is empty")
-    first: dict[str, int] = {}
-    again = [first.setdefault(cell, row) != row for row, cell in enumerate(table.columns[ids])]
-    _refuse(table, ids, again, "stands in an earlier row too; ids are unique over all sites")
+        refuse(table, name, [not cell for cell in table.columns[name]], "is empty")
+    again = repeated(table.columns[ids])
+    refuse(table, ids, again, "stands in an earlier row too; ids are unique over all sites")
     sites = table.columns["site"]
-    _refuse(table, "site", [_no_name(cell) for cell in sites], "can't be the name of a folder")
+    refuse(table, "site", [_no_name(cell) for cell in sites], "can't be the name of a folder")
     splits = table.columns["split"]
-    _refuse(table, "split", [cell not in SPLITS for cell in splits], "is unknown", SPLITS)
+    refuse(table, "split", [cell not in SPLITS for cell in splits], "is unknown", SPLITS)
 
 
 def _no_name(site: str) -> bool:
@@ -70,9 +48,9 @@ def check_labels(table: Table, classes: Sequence[str]) -> None:
     """Every label is a class, "ood" or empty; a test image, which nobody will be asked, has one."""
     labels, splits = table.columns["label"], table.columns["split"]
     known = [*classes, OOD]
-    _refuse(table, "label", [bool(c) and c not in known for c in labels], "is no class", known)
+    refuse(table, "label", [bool(c) and c not in known for c in labels], "is no class", known)
     blank = [not label and split == TEST for label, split in zip(labels, splits, strict=True)]
-    _refuse(table, "label", blank, f"is empty for a test image; give it a class or '{OOD}'")
+    refuse(table, "label", blank, f"is empty for a test image; give it a class or '{OOD}'")
 
 
 def check_sites(manifest: Manifest, path: Path) -> None:
@@ -88,28 +66,20 @@ def check_sites(manifest: Manifest, path: Path) -> None:
 
 def check_groups(manifest: Manifest, path: Path) -> None:
     """No patient stands on both sides of the split. An empty group is nobody's."""
-    if manifest.group is None:
-        return
-    sides = {side: set(manifest.group[manifest.split == side].tolist()) for side in SPLITS}
-    shared = sorted((sides[TRAIN] & sides[TEST]) - {""})
+    shared = shared_groups(manifest)
     if shared:
+        assert manifest.group is not None
         images = sum(group in shared for group in manifest.group.tolist())
         raise ValueError(
             f"{path}: {len(shared)} groups ({images} images) stand in both train and test, first "
-            f"'{shared[0]}'; move each to one side, put the site before the number if the sites "
+            f"'{min(shared)}'; move each to one side, put the site before the number if the sites "
             "number their patients independently, or set allow_shared_groups = true"
         )
 
 
-def _refuse(
-    table: Table, column: str, wrong: Sequence[bool], what: str, known: Sequence[str] = ()
-) -> None:
-    rows = [row for row, bad in enumerate(wrong) if bad]
-    if not rows:
-        return
-    value = table.columns[column][rows[0]]
-    hint = f"; {nearest(value, list(known))}" if known else ""
-    more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
-    raise ValueError(
-        f"{table.path}, row {table.lines[rows[0]]}, column '{column}': '{value}' {what}{hint}{more}"
-    )
+def shared_groups(manifest: Manifest) -> set[str]:
+    """The patients who stand in both train and test."""
+    if manifest.group is None:
+        return set()
+    sides = [set(manifest.group[manifest.split == side].tolist()) for side in SPLITS]
+    return set.intersection(*sides) - {""}

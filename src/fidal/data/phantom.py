@@ -12,27 +12,23 @@ images every class and every kind of artefact has its share, give or take two or
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
-from pydantic import BeforeValidator, Field, SerializeAsAny
+from pydantic import Field
 
 from fidal.data.benchmark import TEST, TRAIN, Benchmark, Manifest, Source
+from fidal.data.covered import AnyEncoder
 from fidal.data.drawing.clinics import CLINICS, Clinic
 from fidal.data.drawing.gallery import Commission, gallery
 from fidal.data.drawing.lesions import CLASSES
 from fidal.data.drawing.prompts import prompt_scores
-from fidal.encoders import ENCODERS
-from fidal.encoders.base import Encoder
 from fidal.encoders.cache import embed
 from fidal.encoders.scattering import Scattering
-from fidal.parts import by_name
 from fidal.seeds import numpy_generator
 from fidal.types import OUTLIER
 
 GOLDEN: Final = (5**0.5 - 1) / 2
-
-AnyEncoder = Annotated[SerializeAsAny[Encoder], BeforeValidator(by_name("encoder", ENCODERS))]
 
 
 @dataclass(frozen=True)

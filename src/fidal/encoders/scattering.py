@@ -1,5 +1,6 @@
 """An encoder that needs no weights: wavelet scattering and colours, through random cosines."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import ClassVar, Final
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 
-from fidal.encoders.base import Encoder
+from fidal.encoders.base import Card, Encoder, check_images
 from fidal.encoders.descriptor import describe, length
 from fidal.encoders.morlet import filter_bank
 from fidal.seeds import numpy_generator
@@ -30,6 +31,16 @@ class Scattering(Encoder):
     """
 
     name: ClassVar[str] = "scattering"
+    cards: ClassVar[Mapping[str, Card]] = {
+        "": Card(
+            dimension="512 (cosines)",
+            size="as stored; square, a multiple of 2^scales",
+            mean="none",
+            std="none",
+            licence="Apache-2.0",
+            weights="none: it has no weights",
+        )
+    }
     scales: int = Field(default=4, ge=2, le=6, description="octaves of wavelets, from 2 pixels up")
     angles: int = Field(default=4, ge=2, le=16, description="directions of wavelets")
     bandwidth: float = Field(
@@ -45,10 +56,10 @@ class Scattering(Encoder):
     @property
     def identity(self) -> str:
         """Name, version and parameters; there are no weights to hash."""
-        return f"{self.name} {VERSION} {self.model_dump_json()}"
+        return f"{self.name} {VERSION} {self.model_dump_json(exclude={'keep'})}"
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """In: n x H x W x 3, H = W, a multiple of 2^scales. Out: n x e."""
+        """In: n x H x W x 3 or x 1, H = W, a multiple of 2^scales. Out: n x e."""
         self._check(images)
         bank = _bank(images.shape[1], self.scales, self.angles)
         W, b = _layer(length(self.scales, self.angles), self.cosines)
@@ -57,18 +68,15 @@ class Scattering(Encoder):
         with torch.no_grad():
             for start in range(0, len(images), step):
                 batch = torch.from_numpy(np.array(images[start : start + step]))
+                batch = batch.expand(-1, -1, -1, 3)
                 phases = describe(batch, bank) @ W / self.bandwidth + b
                 rows[start : start + step] = phases.cos().numpy()
         rows *= np.float32((2 / self.cosines) ** 0.5)
         return rows
 
     def _check(self, images: NDArray[np.uint8]) -> None:
+        check_images(self, images)
         height, width = images.shape[1:3]
-        if images.dtype != np.uint8 or images.shape[3:] != (3,):
-            raise ValueError(
-                f"encoder '{self.name}' takes uint8 images, n x H x W x 3; got {images.dtype} of "
-                f"shape {images.shape}"
-            )
         if height != width or height % 2**self.scales:
             raise ValueError(
                 f"encoder '{self.name}' with {self.scales} scales takes square images whose size "

@@ -13,7 +13,7 @@ from fidal.types import UNLABELLED
 
 FROM_DATA: Final = {
     "coverage": "set benchmark.encoder or benchmark.embeddings",
-    "prompts": "choose a benchmark that has them",
+    "prompts": "set benchmark.prompts",
 }
 """The optional fields of a `Pool` that come from the benchmark, and where to get them."""
 

@@ -126,17 +126,38 @@ def with_settings(table: dict[str, Any], settings: Sequence[str]) -> dict[str, A
             value = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             value = text
-        _settle(table.get("sweep", {}), key)
+        if isinstance(table.get("sweep"), dict):
+            table["sweep"] = _settled(table["sweep"], key)
         put(table, key, value)
     return table
 
 
-def _settle(axes: dict[str, Any], key: str) -> None:
-    """Take a key that was set out of the sweep, whose values would be put in its place."""
-    axes.pop(key, None)
+def _settled(sweep: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The sweep without a key that was set, whose values would be put in its place."""
+    axes = flat(sweep)
     for axis in axes:
         if key.startswith(f"{axis}."):
             raise ConfigError(f"--set {key}: [sweep] varies '{axis}'; --set {axis}=... first")
+    axes.pop(key, None)
+    groups = axes.get("together")
+    if isinstance(groups, list):
+        axes["together"] = [_settled(g, key) if isinstance(g, dict) else g for g in groups]
+    return axes
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """One entry per value, under its dotted key.
+
+    >>> flat({"seed": [0, 1], "strategy": {"gate": {"density": ["diagonal"]}}})
+    {'seed': [0, 1], 'strategy.gate.density': ['diagonal']}
+    """
+    entries: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            entries |= flat(value, f"{prefix}{key}.")
+        else:
+            entries[f"{prefix}{key}"] = value
+    return entries
 
 
 def put(table: dict[str, Any], key: str, value: object) -> None:

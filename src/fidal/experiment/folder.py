@@ -2,17 +2,18 @@
 
 config.json          the resolved configuration
 versions.json        of fidal, Python and the libraries, when the run began
+.lock                held by the process that is at work on the run
+failures.jsonl       why it failed, see standing.py; not there if it never did
+log.txt              what its process in a sweep printed; not there if that was nothing
 rounds.jsonl         the result rows, see records.py
 timings.jsonl        seconds and peak memory of each request; the only file that differs
                      between two runs of one configuration
 state.safetensors    the coordinator's state after its last finished phase
 sites/NAME/          what stays at a site: ledger.sqlite, local.safetensors, queries.jsonl,
-                     scores-ROUND.safetensors
+                     scores-ROUND.safetensors, predictions.safetensors
 """
 
-import fcntl
 import json
-import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from fidal.federation.coordinator import State
 from fidal.federation.messages import GateReport, QueryReply
 from fidal.federation.weights import pack, unpack
 from fidal.rows import read
-from fidal.storage import StateError, load_state, remove_leftovers, save_state, write_atomic
+from fidal.storage import StateError, hold, load_state, remove_leftovers, save_state, write_atomic
 
 LIBRARIES = ("fidal", "torch", "numpy", "scikit-learn", "timm")
 
@@ -48,6 +49,21 @@ class RunFolder:
         """Seconds and memory."""
         return self.path / "timings.jsonl"
 
+    @property
+    def failures(self) -> Path:
+        """Why it failed."""
+        return self.path / "failures.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """What its process printed."""
+        return self.path / "log.txt"
+
+    @property
+    def state(self) -> Path:
+        """Where the coordinator stood."""
+        return self.path / "state.safetensors"
+
     def site(self, name: str) -> Path:
         """A site's own folder, made if there is none."""
         folder = self.path / "sites" / name
@@ -57,35 +73,37 @@ class RunFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """The folder, made if there is none, for this process alone; a killed one lets it go."""
+        """The folder, made if there is none, for this process alone; a killed one lets it go.
+        One with other files than a run's is refused and stays as it is.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDONLY)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise ConfigError(f"{self.path}: another process is at work on this run") from error
+        # A run that was killed at birth has left its lock and its versions, and no more.
+        own = {*self.path.glob(".*.tmp"), self.path / ".lock", self.path / "versions.json"}
+        if not (self.path / "config.json").exists() and set(self.path.iterdir()) - own:
+            raise ConfigError(f"{self.path} holds files that are not a run's; name another folder")
+        with hold(self.path):
             yield
-        finally:
-            os.close(descriptor)
 
     def claim(self, experiment: Experiment) -> None:
-        """Make the folder this experiment's, or find that it is; another's stays untouched."""
-        file, versions_file = self.path / "config.json", self.path / "versions.json"
+        """Make the folder, which must be held, this experiment's, or find that it is; another's
+        stays untouched.
+        """
+        file = self.path / "config.json"
         if file.exists():
-            stored = self.experiment()
-            if stored != experiment:
-                raise ConfigError(_difference(self.path, stored, experiment))
-            remove_leftovers(self.path)
-            return
-        # A run that was killed at birth has left its versions, and no more.
-        if set(self.path.iterdir()) - set(self.path.glob(".*.tmp")) - {versions_file}:
-            raise ConfigError(f"{self.path} holds files that are not a run's; name another folder")
+            self.check(experiment)
         remove_leftovers(self.path)
+        if file.exists():
+            return
         found = {name: version(name) for name in LIBRARIES}
         versions = {"python": platform.python_version(), **found}
-        write_atomic(versions_file, json.dumps(versions, indent=1).encode())
+        write_atomic(self.path / "versions.json", json.dumps(versions, indent=1).encode())
         write_atomic(file, experiment.model_dump_json(indent=1).encode())
+
+    def check(self, experiment: Experiment) -> None:
+        """The folder was made for this experiment."""
+        stored = self.experiment()
+        if stored != experiment:
+            raise ConfigError(_difference(self.path, stored, experiment))
 
     def experiment(self) -> Experiment:
         """The experiment that the folder was made for."""
@@ -113,11 +131,11 @@ class RunFolder:
             "names": json.dumps(list(tensors)),
             "queried": json.dumps(queried),
         }
-        save_state(self.path / "state.safetensors", tensors, meta)
+        save_state(self.state, tensors, meta)
 
     def load_state(self, experiment: Experiment) -> State:
         """The last saved state, or the beginning."""
-        file = self.path / "state.safetensors"
+        file = self.state
         if not file.exists():
             return State()
         tensors, meta = load_state(file)
@@ -131,14 +149,14 @@ class RunFolder:
             queried={s: _reply(table) for s, table in json.loads(meta["queried"]).items()},
             done=meta["done"] == "True",
         )
-        self._check_rows(state)
+        self.check_rows(state.round)
         return state
 
-    def _check_rows(self, state: State) -> None:
+    def check_rows(self, round: int) -> None:
         """Rows are on the disk before the state that follows them; fewer were lost since."""
         rows = read(self.rounds) if self.rounds.exists() else []
         there = {row.get("round") for row in rows if row.get("site") == FEDERATION}
-        lost = sorted(set(range(state.round)) - there)
+        lost = sorted(set(range(round)) - there)
         if lost:
             raise StateError(
                 f"{self.rounds} lacks the rows of rounds {lost}, which had been written; put back "

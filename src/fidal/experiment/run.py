@@ -1,5 +1,6 @@
 """One run in one folder: begin it, or go on with it; both are the same call."""
 
+import hashlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Final
 
 import torch
 
-from fidal.data.benchmark import Benchmark
+from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import site_data
 from fidal.experiment.before import check_labels, check_ledger, check_needs
 from fidal.experiment.config import Experiment
@@ -27,7 +28,7 @@ from fidal.site.ledger import Ledger
 from fidal.site.ledger_file import LedgerError
 from fidal.site.oracle import GroundTruth
 from fidal.site.site import Setup, Site
-from fidal.storage import StateError
+from fidal.storage import StateError, hold
 
 Told = Callable[[Phase, int, int, int], None]
 
@@ -58,7 +59,7 @@ class Run:
                 self._go_on(state, cache, told)
 
     def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
-        benchmark = self.experiment.benchmark.load(cache)
+        benchmark = loaded(self.experiment.benchmark, cache)
         check_needs(self.experiment.strategy, benchmark)
         sites = self._sites(benchmark)
         with ExitStack() as ending:
@@ -138,3 +139,14 @@ class Run:
             return pack(network.state_dict())
 
         return fresh
+
+
+def loaded(source: Source, cache: Path) -> Benchmark:
+    """The benchmark. Of several processes one draws, decodes and encodes; the others wait for it
+    and find that in the cache.
+    """
+    key = hashlib.sha256(source.model_dump_json().encode()).hexdigest()[:12]
+    turn = cache / "turns" / f"{source.name}-{key}"
+    turn.mkdir(parents=True, exist_ok=True)
+    with hold(turn, wait=True):
+        return source.load(cache)

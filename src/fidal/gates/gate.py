@@ -45,6 +45,20 @@ class GateDecision:
     diagnosis: GateDiagnosis
 
 
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """What a threshold cuts: scores on one scale, where the candidates' lie in [0, 1]."""
+
+    G: Tensor
+    """Of the candidates, n."""
+    null: Tensor | None
+    """Cross-fitted, of the labelled ID images that were drawn at random; None if too few."""
+    foreign: Tensor
+    """Cross-fitted, of the labelled outliers; empty if there are none to speak of."""
+    dtype: torch.dtype
+    """Of the embeddings."""
+
+
 class Gate(Part):
     """G(x) = min-max of the density's score over the candidates; refuse G(x) < cut (Sec. 3.4).
 
@@ -81,9 +95,21 @@ class Gate(Part):
         pool (the warm-up). What a gate has let through is no sample of the pool's ID images, so
         only the random ones calibrate known-null and the diagnosis; None = all were.
         """
+        signal = self.signal(candidates, labelled, labels, outliers, random_draw)
+        return self._off(candidates, signal) if isinstance(signal, str) else self.judge(signal)
+
+    def signal(
+        self,
+        candidates: Tensor,
+        labelled: Tensor,
+        labels: Tensor,
+        outliers: Tensor,
+        random_draw: Tensor | None = None,
+    ) -> Signal | str:
+        """G before the cut, which depends on the density alone; or why there is none."""
         reason = _nothing_to_go_by(labelled)
         if reason:
-            return self._off(candidates, reason)
+            return reason
         known, foreign = self._prepare(labelled), self._prepare(outliers)
         raw = self._score(self.density.fit(known, labels, foreign), candidates)
         null, foreign_scores = None, known.new_empty(0)
@@ -104,16 +130,19 @@ class Gate(Part):
                 "candidates; it must score any finite embedding"
             )
         if high - low <= ALIKE * torch.maximum(low.abs(), high.abs()):
-            return self._off(candidates, "off: all candidates score alike")
-        G = (raw - low) / (high - low)
+            return "off: all candidates score alike"
         null = None if null is None else (null - low) / (high - low)
+        foreign_scores = (foreign_scores - low) / (high - low)
+        return Signal((raw - low) / (high - low), null, foreign_scores, candidates.dtype)
+
+    def judge(self, signal: Signal) -> GateDecision:
+        """The cut and what comes of it."""
+        G, null = signal.G, signal.null
         cut = self.threshold.cut(G, null)
         # The best candidate always survives: min over S_k in Eq. 12 must exist.
         cut = 0.0 if cut is None else min(cut, 1.0)
-        diagnosis = diagnose(
-            self.density.name, self.threshold, G, cut, null, (foreign_scores - low) / (high - low)
-        )
-        return GateDecision(G >= cut, G.to(candidates.dtype), diagnosis)
+        diagnosis = diagnose(self.density.name, self.threshold, G, cut, null, signal.foreign)
+        return GateDecision(G >= cut, G.to(signal.dtype), diagnosis)
 
     def _prepare(self, x: Tensor) -> Tensor:
         return unit(x.double()) if self.normalise else x.double()

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import timm
 from torch import Tensor, nn
 
-from fidal.checkpoints import efficientnet
+from fidal.checkpoints import densenet, efficientnet
 from fidal.checkpoints.files import CheckpointError, read
 from fidal.checkpoints.strict import fill
 
@@ -104,10 +104,21 @@ def load_checkpoint(model: nn.Module, checkpoint: Path) -> None:
 
     The classifier of the file is left out. Any other missing or unexpected name is an error.
     """
-    state = read(checkpoint)
+    state = densenet.renamed(read(checkpoint))
     if efficientnet.in_its_names(state):
+        _refuse_other_padding(model, checkpoint)
         state = efficientnet.renamed(state, model)
     fill(model, state, f"network checkpoint {checkpoint.name}", _of_a_classifier)
+
+
+def _refuse_other_padding(model: Any, checkpoint: Path) -> None:
+    """The names of `efficientnet_b0` and `tf_efficientnet_b0` are the same, and all tensors fit."""
+    name = str(model.pretrained_cfg["architecture"])
+    if not name.startswith("tf_"):
+        raise CheckpointError(
+            f"network checkpoint {checkpoint.name}: weights of efficientnet_pytorch, which pads as "
+            f"TensorFlow does and '{name}' does not; choose 'tf_{name}'"
+        )
 
 
 def _of_a_classifier(name: str) -> bool:

@@ -18,7 +18,7 @@ AHEAD: Final = 3
 
 
 class Feed:
-    """A site's inputs: uint8 images N x H x W x 3 or float32 vectors N x d, decoded already.
+    """A site's inputs: uint8 images N x H x W x 1 or 3, or float32 vectors N x d, decoded already.
 
     On a GPU they are resident where they fit; else a thread gathers each batch, from memory-mapped
     files too, into pinned memory, from where it is copied while the GPU computes. Worker processes
@@ -75,10 +75,14 @@ class Feed:
 
 
 def decode(batch: Tensor) -> Tensor:
-    """uint8 images n x H x W x 3 -> n x 3 x H x W in [0, 1]; vectors n x d stay as they are."""
+    """uint8 images n x H x W x 3 -> n x 3 x H x W in [0, 1]; vectors n x d stay as they are.
+
+    Grayscale, n x H x W x 1, is repeated to three channels.
+    """
     if batch.dtype == torch.uint8:
         # NHWC in memory seen as NCHW is channels-last: what convolutions like best.
-        return batch.permute(0, 3, 1, 2).to(torch.float32).div_(255)
+        images = batch.expand(-1, -1, -1, 3).permute(0, 3, 1, 2)
+        return images.to(torch.float32, memory_format=torch.channels_last).div_(255)
     return batch
 
 

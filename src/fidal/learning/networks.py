@@ -77,7 +77,7 @@ def build(
 ) -> Network:
     """A fresh network whose initial weights depend on `seed` alone.
 
-    `input_shape` is that of one input: (H, W, 3) for images, (d,) for vectors.
+    `input_shape` is that of one input: (H, W, 3 or 1) for images, (d,) for vectors.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -1,19 +1,20 @@
 """The benchmark's pictures and truth by image id, for what a report may show of its own data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from pydantic import JsonValue
+from torch import Tensor
 
 from fidal.data import BENCHMARKS
 from fidal.data.benchmark import Benchmark, Source
 from fidal.parts import by_name
-from fidal.report.spread import Floats
 from fidal.types import OUTLIER, UNLABELLED
 
 
@@ -43,12 +44,24 @@ class Album:
         row = self._rows.get(sample)
         if row is None or self.benchmark.inputs.ndim != 4:
             return None
-        return np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+        image = np.asarray(self.benchmark.inputs[row], dtype=np.uint8)
+        return np.broadcast_to(image, (*image.shape[:2], 3))
 
-    def coverage(self, sample: str) -> Floats | None:
-        """g(x) of the frozen encoder."""
-        row, every = self._rows.get(sample), self.benchmark.coverage
-        return None if row is None or every is None else np.asarray(every[row], dtype=np.float64)
+    def coverage(self, samples: Sequence[str]) -> Tensor:
+        """g(x) of the frozen encoder, n x e."""
+        every = self.benchmark.coverage
+        assert every is not None
+        return torch.from_numpy(np.asarray(every[self.rows(samples)]))
+
+    def rows(self, samples: Sequence[str]) -> NDArray[np.int64]:
+        """Of the manifest; a ValueError if it does not hold one of them."""
+        lacking = [sample for sample in samples if sample not in self._rows]
+        if lacking:
+            raise ValueError(
+                f"{len(lacking)} images of the run, '{lacking[0]}' among them, are not in the "
+                "benchmark any more"
+            )
+        return np.array([self._rows[sample] for sample in samples], dtype=np.int64)
 
     @cached_property
     def _rows(self) -> dict[str, int]:
@@ -59,6 +72,4 @@ def open_album(config: Mapping[str, JsonValue], cache: Path) -> Album:
     """The benchmark of a run's configuration, as pictures even if the run saw vectors of them."""
     source: Any = by_name("benchmark", BENCHMARKS)(config["benchmark"])
     assert isinstance(source, Source)
-    if getattr(source, "view", "images") != "images":
-        source = source.model_copy(update={"view": "images"})
-    return Album(source.load(cache))
+    return Album(source.bare().load(cache))

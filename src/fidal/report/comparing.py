@@ -1,7 +1,7 @@
 """Numbers that compare methods: best round, paired differences over seeds, area under a curve."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,19 +12,26 @@ from scipy.integrate import trapezoid
 from fidal.report.frame import Study
 from fidal.report.spread import Floats, Spread
 
+RoundOf = Callable[[Study, str], int]
+"""Which round of a method is looked at."""
+Key = Callable[[Study], str]
+"""Which field of a study's rows."""
+
 REFERENCE: Final = "fidal"
 CONFIDENCE: Final = 0.95
 
 
 def best_round(study: Study, method: str) -> int:
-    """Where the mean score is highest, among the rounds that all of the method's seeds have.
+    """Where the mean score is highest, among the queried rounds that all of the method's seeds
+    have; the warm-up, which is no method's, only where there is nothing else.
 
     It is chosen on the test images, as in the paper; the final round is not.
     """
     curve = study.curve(method, study.score())
-    seeds = max(spread.seeds for spread in curve)
-    means = [s.mean if s.seeds == seeds and seeds else -math.inf for s in curve]
-    return int(np.argmax(means))
+    queried = list(study.rounds[1:]) or [0]
+    seeds = max(curve[round].seeds for round in queried)
+    there = [round for round in queried if curve[round].seeds == seeds > 0]
+    return max(there, key=lambda round: curve[round].mean) if there else queried[0]
 
 
 def final_round(study: Study, method: str) -> int:
@@ -45,6 +52,17 @@ def rivals(study: Study) -> list[str]:
     base = reference(study)
     others = [method for method in study.main if method != base]
     return [m for m in others if not study.strategy(m).startswith(REFERENCE)] or others
+
+
+def average(studies: Sequence[Study], method: str, key: Key, at: RoundOf) -> Spread:
+    """Over studies, seed by seed: a seed that one of them lacks is missing in the average too."""
+    seeds = sorted({seed for study in studies for seed in study.seeds})
+    each = np.full((len(studies), len(seeds)), np.nan)
+    for row, study in enumerate(studies):
+        if method in study.methods:
+            places = [seeds.index(seed) for seed in study.seeds]
+            each[row, places] = study.values(method, key(study))[:, at(study, method)]
+    return Spread.over(each.mean(0))
 
 
 def rank(study: Study, methods: Sequence[str]) -> list[str]:

@@ -16,6 +16,9 @@ from fidal.rows import Row
 NEEDED: Final = ("run", "benchmark", "strategy", "seed", "round", "site", "classes", "recall")
 """Fields without which a row can't be placed."""
 
+NOT_SETTING: Final = ("name", "seed", "strategy")
+"""Fields of a configuration in which comparable runs may differ."""
+
 Measure = Literal["bma", "accuracy"]
 
 
@@ -81,8 +84,21 @@ class RunRows:
     """R of the configuration."""
     done: bool
     """Ended, which may be before R if all pools were exhausted."""
+    failure: str
+    """Why it ended before its end; empty if it did not fail."""
     weight_bytes: int
     """Size of the network's weights on the wire; 0 if the folder does not hold them."""
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Without the federation."""
+        names = [result.site for result in self.results if result.site != FEDERATION]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def setting(self) -> dict[str, JsonValue]:
+        """What comparable runs have in common."""
+        return {key: value for key, value in self.config.items() if key not in NOT_SETTING}
 
     @property
     def last(self) -> int:
@@ -121,8 +137,7 @@ class Study:
     @cached_property
     def sites(self) -> tuple[str, ...]:
         """Without the federation."""
-        names = [r.site for run in self.runs for r in run.results if r.site != FEDERATION]
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys(site for run in self.runs for site in run.sites))
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What a reader must know before believing a study: unfinished runs, missing seeds, no numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -23,7 +23,12 @@ def notices_of(study: Study) -> tuple[str, ...]:
 def _unfinished(study: Study) -> Iterator[str]:
     for run in study.runs:
         who = f"{label(run.method)}, seed {run.seed}"
-        if not run.done:
+        if run.failure and not run.done:
+            yield (
+                f"{who} failed after {run.last} of {run.planned} rounds: {run.failure} Its missing "
+                "rounds are left blank."
+            )
+        elif not run.done:
             yield (
                 f"{who} has finished {run.last} of {run.planned} rounds: it is still going, or was "
                 f"cut (go on with `fidal resume {run.folder}`). Its missing rounds are left blank."
@@ -33,14 +38,18 @@ def _unfinished(study: Study) -> Iterator[str]:
 
 
 def _missing_seeds(study: Study) -> Iterator[str]:
+    lacking: dict[tuple[int, ...], list[str]] = {}
     for method in study.methods:
-        missing = [str(seed) for seed in study.seeds if study.run(method, seed) is None]
+        missing = tuple(seed for seed in study.seeds if study.run(method, seed) is None)
         if missing:
-            there = len(study.seeds) - len(missing)
-            yield (
-                f"{label(method)} has no run of seed {', '.join(missing)}: its means are over "
-                f"{there} of {len(study.seeds)} seeds and are marked as such."
-            )
+            lacking.setdefault(missing, []).append(label(method))
+    for missing, names in lacking.items():
+        have, their = ("has", "its") if len(names) == 1 else ("have", "their")
+        there = len(study.seeds) - len(missing)
+        yield (
+            f"{some(names)} {have} no run of seed {', '.join(map(str, missing))}: {their} means "
+            f"are over {there} of {len(study.seeds)} seeds and are marked as such."
+        )
 
 
 def _no_number(study: Study) -> Iterator[str]:
@@ -54,10 +63,9 @@ def _no_number(study: Study) -> Iterator[str]:
             if np.isnan(found.numbers.get(key, np.nan))
         ]
         if places:
-            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             yield (
                 f"{label(run.method)}, seed {run.seed}: no number was recorded for "
-                f"{', '.join(places[:3])}{more}. It is left blank, and in no mean."
+                f"{some(places)}. It is left blank, and in no mean."
             )
 
 
@@ -78,3 +86,13 @@ def _single_seed(study: Study) -> Iterator[str]:
             "There is one seed only: how far the numbers would move by chance alone is not known, "
             "and no difference below can be called significant."
         )
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """The first few by name, of the others how many.
+
+    >>> some(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

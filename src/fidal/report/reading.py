@@ -13,14 +13,11 @@ from safetensors import safe_open
 
 from fidal.report.frame import RunRows, Study, result
 from fidal.report.labels import label_all, label_variants, most_usual
-from fidal.report.notices import notices_of
-from fidal.report.style import ordered
+from fidal.report.notices import notices_of, some
+from fidal.report.style import label, ordered
 from fidal.rows import read
 from fidal.storage import StateError, load_state
 from fidal.strategies import STRATEGIES
-
-NOT_SETTING = ("name", "seed", "strategy")
-"""Fields of a configuration in which comparable runs may differ."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,9 @@ def _read_run(folder: Path) -> RunRows:
     config = _config(folder / "config.json")
     rows_file, times_file = folder / "rounds.jsonl", folder / "timings.jsonl"
     rows = read(rows_file) if rows_file.exists() else []
+    failure = _failure(folder / "failures.jsonl")
+    if not rows and failure:
+        raise ValueError(f"it failed before its first round was finished: {failure}")
     if not rows:
         raise ValueError("it has not finished its first round yet")
     results = tuple(result(row) for row in rows)
@@ -83,6 +83,7 @@ def _read_run(folder: Path) -> RunRows:
         classes=tuple(str(name) for name in classes),
         planned=planned,
         done=last >= planned or _ended_early(folder / "state.safetensors"),
+        failure=failure,
         weight_bytes=_weight_bytes(folder / "state.safetensors"),
     )
 
@@ -96,6 +97,12 @@ def _config(file: Path) -> dict[str, Any]:
     if lacking:
         raise ValueError(f"config.json lacks {', '.join(lacking)}")
     return dict(config)
+
+
+def _failure(file: Path) -> str:
+    """The reason of the last failure; empty if there is none, or the run was begun again since."""
+    rows = read(file) if file.exists() else []
+    return str(rows[-1].get("reason", "")) if rows and rows[-1].get("kind") != "retried" else ""
 
 
 def _ended_early(file: Path) -> bool:
@@ -115,7 +122,7 @@ def _weight_bytes(file: Path) -> int:
 def _studies(runs: Sequence[RunRows], notices: list[str]) -> tuple[Study, ...]:
     by_setting: dict[str, list[RunRows]] = {}
     for run in runs:
-        key = json.dumps([_setting(run), list(run.classes)], sort_keys=True)
+        key = json.dumps([run.setting, list(run.classes)], sort_keys=True)
         by_setting.setdefault(key, []).append(run)
     groups = list(by_setting.values())
     named = zip(_names([group[0] for group in groups]), groups, strict=True)
@@ -129,6 +136,7 @@ def _studies(runs: Sequence[RunRows], notices: list[str]) -> tuple[Study, ...]:
 
 def _study(name: str, runs: Sequence[RunRows], notices: list[str]) -> Study:
     named: dict[tuple[str, int], RunRows] = {}
+    doubles: list[str] = []
     usual: list[str] = []
     for strategy in ordered({run.strategy for run in runs}):
         own = [run for run in runs if run.strategy == strategy]
@@ -140,10 +148,16 @@ def _study(name: str, runs: Sequence[RunRows], notices: list[str]) -> Study:
         usual.append(min(methods, key=lambda method: (method != strategy, method)))
         for run, method in zip(own, methods, strict=True):
             if (method, run.seed) in named:
-                who = f"{method}, seed {run.seed}"
-                notices.append(f"Left out: {run.folder.name}: {who} is there twice")
+                who = f"{label(method)}, seed {run.seed}"
+                doubles.append(f"{run.folder} ({who})")
             else:
                 named[method, run.seed] = replace(run, method=method)
+    if doubles:
+        what = "a run is" if len(doubles) == 1 else f"{len(doubles)} runs are"
+        notices.append(
+            f"{name}: {what} there twice, with one configuration and seed; the one that was named "
+            f"first is shown. Left out: {some(doubles)}."
+        )
     methods = list(ordered({method for method, _ in named}))
     return Study(name, _benchmark(runs[0]), tuple(named.values()), tuple(methods), tuple(usual))
 
@@ -153,7 +167,7 @@ def _names(first: Sequence[RunRows]) -> list[str]:
     names = []
     for run in first:
         same = [other for other in first if _benchmark(other) == _benchmark(run)]
-        texts = label_all([_setting(other) for other in same])
+        texts = label_all([other.setting for other in same])
         text = texts[same.index(run)]
         names.append(f"{_benchmark(run)} ({text})" if text else _benchmark(run))
     return names
@@ -163,10 +177,6 @@ def _natural(name: str) -> list[tuple[float, str]]:
     """A key by which `budget=50` comes before `budget=150`."""
     parts = re.split(r"(\d+(?:\.\d+)?)", name)
     return [(float(p), "") if p[:1].isdigit() else (-1.0, p) for p in parts]
-
-
-def _setting(run: RunRows) -> dict[str, JsonValue]:
-    return {key: value for key, value in run.config.items() if key not in NOT_SETTING}
 
 
 def _strategy(config: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -21,6 +21,8 @@ class Spread:
     """So many seeds have the number."""
     of: int
     """So many seeds were expected."""
+    round: int | None = None
+    """The AL round, where a table must say it because every method has its own."""
 
     @classmethod
     def over(cls, values: Floats) -> Self:
@@ -36,4 +38,5 @@ class Spread:
             return "–"
         spread = "" if math.isnan(self.std) else f" ± {self.std * scale:,.{digits}f}"
         short = "" if self.seeds == self.of else f" [{self.seeds}/{self.of}]"
-        return f"{self.mean * scale:,.{digits}f}{spread}{short}"
+        round = "" if self.round is None else f" (R{self.round})"
+        return f"{self.mean * scale:,.{digits}f}{spread}{short}{round}"

@@ -5,7 +5,7 @@ first, then Tol's muted one), and never alone: a strategy also has its marker.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
@@ -131,6 +131,15 @@ def looks(methods: Iterable[str]) -> dict[str, Look]:
     return chosen
 
 
+def in_turn(names: Sequence[str]) -> dict[str, Look]:
+    """Looks for what stands in one figure only: neighbours differ in both colour and marker."""
+    colours, markers = _SPARE_COLOURS, _SPARE_MARKERS
+    return {
+        name: Look(name, colours[i % len(colours)], markers[i % len(markers)])
+        for i, name in enumerate(names)
+    }
+
+
 def label(method: str) -> str:
     """The method as the paper writes it."""
     return looks([method])[method].label
@@ -184,18 +193,36 @@ def mark(look: Look, size: float) -> dict[str, Any]:
     }
 
 
-def panels(figure: Figure, rows: int, columns: int, count: int, sharey: bool = False) -> list[Axes]:
+def panels(
+    figure: Figure, rows: int, columns: int, count: int, share: bool = False, sharey: bool = False
+) -> list[Axes]:
     """The first `count` panels of a grid, row by row; the others are not there."""
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=sharey).ravel().tolist()
+    grid = (
+        figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share or sharey)
+        .ravel()
+        .tolist()
+    )
     for axes in grid[count:]:
         axes.remove()
     return list(grid[:count])
+
+
+def across(count: int) -> int:
+    """Columns of a grid of so many panels: at most three, and no row of one alone below three."""
+    return 2 if count in (2, 4) else min(3, count)
 
 
 def rounds_along(axes: Axes, most: int) -> None:
     """AL rounds on the x-axis, R0, R1, ...: at most so many of them written."""
     axes.xaxis.set_major_locator(MaxNLocator(most, integer=True))
     axes.xaxis.set_major_formatter("R{x:.0f}")
+
+
+def side_colour(points: float) -> str:
+    """Blue where the reference leads, red where it trails, grey where neither can be told."""
+    if not abs(points) >= 0.05:
+        return GREY
+    return ID if points > 0 else OOD
 
 
 def signed(points: float) -> str:

@@ -1,7 +1,7 @@
 """What a study found, in words for people who read images, not curves. Honest if it is bad news."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from fidal.report.comparing import difference, final_round, holm, rank, referenc
 from fidal.report.figures.radar import class_gaps
 from fidal.report.frame import Study
 from fidal.report.style import label, signed
+from fidal.report.subgroups import FEW, NOT_RECORDED, Subgroup
 from fidal.report.tables.cost import READING_SECONDS, hours
 from fidal.report.tables.gates import has_gate, over_rounds
 
@@ -23,13 +24,16 @@ class Finding:
     text: str
 
 
-def summary(study: Study, seconds: float = READING_SECONDS) -> list[Finding]:
+def summary(
+    study: Study, seconds: float = READING_SECONDS, groups: Sequence[Subgroup] = ()
+) -> list[Finding]:
     """All numbers are of the final round."""
     return [
         Finding("What was compared", _compared(study)),
         *_accuracy(study),
         *_time(study, seconds),
         *_classes(study),
+        *_subgroups(study, groups),
         *_gate(study),
     ]
 
@@ -160,6 +164,33 @@ def _classes(study: Study) -> Iterator[Finding]:
         f"{label(reference(study))} recognises {leads} of {known} classes better than the best "
         f"other method for each. Largest lead: {study.classes[most]} ({signed(gaps[most])} "
         f"points); at the other end: {study.classes[least]} ({signed(gaps[least])}).",
+    )
+
+
+def _subgroups(study: Study, groups: Sequence[Subgroup]) -> Iterator[Finding]:
+    """The widest gap that the reference leaves between two groups that have enough images."""
+    base = reference(study)
+    widest: tuple[float, Subgroup, Subgroup] | None = None
+    for column in dict.fromkeys(group.column for group in groups):
+        own = [g for g in groups if g.column == column and not g.few and g.value != NOT_RECORDED]
+        fullest = max((g.classes for g in own), default=0)  # groups of fewer have another task
+        known = [g for g in own if g.classes == fullest and math.isfinite(g.scores[base].mean)]
+        if len(known) < 2:
+            continue
+        low, high = (end(known, key=lambda g: g.scores[base].mean) for end in (min, max))
+        gap = 100 * (high.scores[base].mean - low.scores[base].mean)
+        if widest is None or gap > widest[0]:
+            widest = gap, low, high
+    if widest is None:
+        return
+    gap, low, high = widest
+    yield Finding(
+        "Whom it serves",
+        f"The widest gap between two subgroups is {gap:.1f} points, by {low.column}: "
+        f"{100 * low.scores[base].mean:.1f} % for {low.value} ({_many(low.images, 'test image')}), "
+        f"{100 * high.scores[base].mean:.1f} % for {high.value} "
+        f"({_many(high.images, 'test image')}). Groups of fewer than {FEW} images "
+        "or of fewer classes are left out.",
     )
 
 

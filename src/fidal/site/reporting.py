@@ -21,6 +21,8 @@ from fidal.types import OUTLIER, Query
 
 BINS: Final = 15
 """Confidence bins of the expected calibration error."""
+PREDICTIONS: Final = "predictions.safetensors"
+"""A site's own file: class and confidence of each test image, as of the last evaluated round."""
 
 
 def gate_report(query: Query, truth: NDArray[np.int64]) -> GateReport | None:
@@ -72,14 +74,25 @@ def write_query(
         save_state(folder / f"scores-{round}.safetensors", scores, meta)
 
 
-def evaluate(network: Network, feed: Feed, data: SiteData, round: int) -> EvaluateReply:
-    """Confusion counts, expected calibration error and mean cross-entropy on the test images."""
+def evaluate(
+    network: Network, feed: Feed, data: SiteData, round: int, folder: Path
+) -> EvaluateReply:
+    """Confusion counts, expected calibration error and mean cross-entropy on the test images.
+
+    What was predicted of each image is kept in the site's own `folder`, last round only: subgroups
+    (sex, age, skin tone) can be looked at where the images are, and nothing of it is sent.
+    """
     classes = len(data.classes)
     truth = torch.from_numpy(data.labels[data.test])
     logits = infer(network, feed, torch.from_numpy(data.test)).logits.float().cpu()
     predicted = logits.argmax(1)
     counts = torch.bincount(truth * classes + predicted, minlength=classes**2)
     confidence = logits.softmax(1).amax(1)
+    save_state(
+        folder / PREDICTIONS,
+        {"predicted": predicted.to(torch.int32), "confidence": confidence},
+        {"round": str(round), "ids": "\n".join(data.ids[row] for row in data.test.tolist())},
+    )
     return EvaluateReply(
         site=data.site,
         round=round,

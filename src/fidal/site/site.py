@@ -25,6 +25,7 @@ from fidal.learning.networks import Architecture, Network, build
 from fidal.learning.side_by_side import side_by_side
 from fidal.learning.trainer import Learner, LocalRound, Training, make_learner, restart
 from fidal.seeds import numpy_generator, seed_of, torch_generator
+from fidal.site.draws import scored, warm_up
 from fidal.site.knowledge import Knowledge, known_before
 from fidal.site.ledger import Ledger
 from fidal.site.local_model import load_local, save_local
@@ -129,9 +130,10 @@ class Site:
         return self._report(query, candidates, request.round, asked)
 
     def evaluate(self, request: EvaluateRequest) -> EvaluateReply:
-        """Counts and calibration of these weights on the site's own test images."""
+        """Counts and calibration of these weights on the site's own test images; who got which
+        class stays in its folder."""
         network = self._global_network(request.weights)
-        return evaluate(network, self.feed, self.data, request.round)
+        return evaluate(network, self.feed, self.data, request.round, self.folder)
 
     def status(self) -> StatusReply:
         """Counts of the ledger."""
@@ -176,17 +178,12 @@ class Site:
         )
 
     def _warm_up(self, known: Knowledge, budget: int) -> Query:
-        """The same random images under every strategy: the draw does not know which one runs."""
-        rng = numpy_generator(self.setup.seed, "warm-up", self.name)
-        rows = known.unasked[rng.permutation(len(known.unasked))[:budget]]
+        rows = warm_up(self.setup.seed, self.name, known.unasked, budget)
         return Query(ids=tuple(self.data.ids[row] for row in rows.tolist()))
 
     def _candidates(self, known: Knowledge, round: int) -> NDArray[np.int64]:
-        rows = known.unasked
-        if len(rows) <= self.setup.candidates:
-            return rows
-        rng = numpy_generator(self.setup.seed, "candidates", self.name, round)
-        return np.sort(rows[rng.permutation(len(rows))[: self.setup.candidates]])
+        setup = self.setup
+        return scored(setup.seed, self.name, round, known.unasked, setup.candidates)
 
     def _select(
         self, known: Knowledge, candidates: NDArray[np.int64], request: QueryRequest

@@ -3,7 +3,6 @@ import pytest
 
 from fidal.data.drawing.canvas import Canvas
 from fidal.data.drawing.lesions import CLASSES, RECIPES, lesion
-from fidal.data.drawing.outline import Outline, place
 
 
 def drawn(label: str, seed: int, zoom: float = 1.0) -> Canvas:
@@ -42,21 +41,3 @@ def test_zoom_enlarges() -> None:
     covered = [np.mean([(drawn("globular", s, z).image[2] < 0.9).mean() for s in range(20)])
                for z in (0.5, 1.0, 1.5)]  # fmt: skip
     assert covered == sorted(covered) and covered[2] > 2 * covered[0]
-
-
-def test_an_outline_has_the_size_it_says() -> None:
-    smooth = Outline(size=(0.5, 0.5), elongation=(2, 2), raggedness=(0, 0), edge=(0.02, 0.02))
-    for seed in range(5):
-        body = place(Canvas(128, np.random.default_rng(seed)), smooth)
-        assert body.size == 0.5
-        # An ellipse of half axes r sqrt(2) and r / sqrt(2) has the area of the circle.
-        assert body.inside.mean() * 4 == pytest.approx(np.pi * 0.25, rel=0.05)
-
-
-def test_a_ragged_border_is_longer() -> None:
-    def border(raggedness: float) -> float:
-        outline = Outline((0.5, 0.5), (1, 1), (raggedness, raggedness), edge=(0.05, 0.05))
-        bodies = [place(Canvas(64, np.random.default_rng(s)), outline) for s in range(10)]
-        return float(np.mean([np.abs(np.diff(body.inside, axis=0)).sum() for body in bodies]))
-
-    assert border(0.6) > 1.2 * border(0.0)

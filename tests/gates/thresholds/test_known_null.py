@@ -53,6 +53,14 @@ def test_a_higher_level_refuses_more() -> None:
     assert cut(pool, FORTIETHS, level=1 / 20) == 1 / 40
 
 
+def test_each_climb_is_judged_by_the_strips_that_it_crosses() -> None:
+    # Between the first and the second image at most ppf(0.9; 1, 39) = 5.7 % of the ID images can
+    # be, twice which is 4.5 of 39; one ID image is there already. Below the second image can be
+    # ppf(0.9; 2, 38) = 9.5 %, or 7.4 of 39, but the cut climbs from the first.
+    assert cut([0.0] * 60 + [0.03] * 3 + INSIDE, FORTIETHS) == 1 / 40
+    assert cut([0.0] * 60 + [0.03] * 5 + INSIDE, FORTIETHS) == 2 / 40
+
+
 @pytest.mark.parametrize(("max_id_loss", "highest"), [(0.025, 1), (0.05, 2), (0.1, 4), (0.3, 12)])
 def test_the_expected_loss_is_bounded_even_where_all_is_foreign(
     max_id_loss: float, highest: int

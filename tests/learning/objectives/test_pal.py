@@ -50,7 +50,7 @@ class Constant(nn.Module):
     """A WNet that says WEIGHT whatever it sees."""
 
     def forward(self, open_logits: Tensor) -> Tensor:
-        return tensor(WEIGHT)[:, None]
+        return tensor(WEIGHT)[: len(open_logits), None]
 
 
 def test_ramp() -> None:
@@ -71,6 +71,31 @@ def test_the_whole_loss_by_hand() -> None:
     loss = PALObjective().loss(outputs, Batch(LABELS, LABELS), CONTEXT, companion)
     meta = (math.log(1 + math.exp(1.1 - 0.3)) + math.log(1 + math.exp(0.9 + 0.2))) / 2
     assert float(loss) == pytest.approx(meta + math.exp(-5 * 0.75**2) * open_by_hand(), rel=1e-12)
+
+
+def test_three_samples_by_hand_where_there_are_classes_to_tell_apart() -> None:
+    """An ID image of class 1 of two, an outlier, an unlabelled one; t/T = 1/2: kappa = e^-5/4."""
+    a, b = math.log(2), math.log(3)
+    open_logits = tensor([[a, 0, b, 0, b, 0], [0, 0, 0, 0, a, b], [0, b, 0, 0, 0, 0]])
+    outputs = Outputs(
+        tensor([[0, b], [9, -9], [1, 2]]),
+        tensor([[0.0]] * 3),
+        {"meta": tensor([[0, b, 0], [0, 0, a], [5, 5, 5]]), "open": open_logits},
+    )
+    labels = torch.tensor([1, OUTLIER, UNLABELLED])
+    context = Context(torch.tensor([3.0, 1.0]), n_outliers=1, round=4, rounds=8)
+    companion = Companion(Constant(), torch.optim.SGD([torch.zeros(1)], lr=1))
+    loss = PALObjective().loss(outputs, Batch(labels, labels), context, companion)
+    # Class 1 has one of four labelled images, p = 3/4: (2 - 1/4) ln 4/3.
+    classes = 1.75 * math.log(4 / 3)
+    # p = 3/5 for class 1 of three, and 2/4 for "does not belong here": (ln 5/3 + ln 2) / 2.
+    meta = (math.log(5 / 3) + math.log(2)) / 2
+    # p_c(1) of the first: 1/3, 3/4, 1/4, of the second: 1/2, 2/3, 3/4. Own: 3/4 and 3/4; hardest
+    # other: 1/3 and 2/3. The unlabelled: 1/2, 1/4, 1/2; with one image its weight cancels.
+    labelled = (2 * math.log(4 / 3) + math.log(3 / 2) + math.log(3)) / 2
+    entropy = (h(1 / 2) + h(1 / 4) + h(1 / 2)) / 3
+    want = classes + meta + math.exp(-5 / 4) * (entropy + labelled)
+    assert float(loss) == pytest.approx(want, rel=1e-12)
 
 
 def test_weights_of_labelled_images_do_not_count() -> None:

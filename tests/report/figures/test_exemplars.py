@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_rgba
 
 from fidal.report.album import Album, open_album
-from fidal.report.evidence import SiteQuery, site_queries
+from fidal.report.evidence import SiteQuery, last_queries
 from fidal.report.exemplars import CAUGHT, DIVERSE, EASY, FIRST, HARD, MISSED, choose
 from fidal.report.figures.exemplars import draw
 from fidal.report.reading import read_folders
@@ -18,7 +18,7 @@ Kept = tuple[tuple[SiteQuery, ...], Album]
 def kept(pictured: Path, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     run = read_folders([pictured / "runs"]).studies[0].run("fidal", 0)
     assert run is not None
-    return site_queries(run), open_album(run.config, tmp_path_factory.mktemp("cache"))
+    return last_queries(run), open_album(run.config, tmp_path_factory.mktemp("cache"))
 
 
 def test_the_sites_own_files_are_read_back(kept: Kept) -> None:

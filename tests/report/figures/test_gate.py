@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 
 from fidal.report.album import open_album
-from fidal.report.evidence import site_queries
+from fidal.report.evidence import last_queries
 from fidal.report.figures.gate import draw
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
@@ -31,7 +31,7 @@ def test_histograms_split_by_truth_where_it_is_known(pictured: Path, tmp_path: P
     (study,) = read_folders([pictured / "runs"]).studies
     run = study.run("fidal", 0)
     assert run is not None
-    queries = site_queries(run)
+    queries = last_queries(run)
     album = open_album(run.config, tmp_path)
     known = draw(study, queries, album.label)
     unknown = draw(study, queries, None)

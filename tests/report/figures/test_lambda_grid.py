@@ -3,10 +3,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fidal.report.figures import ablation
+from fidal.report.comparing import reference
 from fidal.report.figures.lambda_grid import draw, grid_of, pareto_front
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
+from fidal.report.style import OOD
 from tests.report.made import make_run
 
 BASE = {"name": "fidal", "lambda_div": 1.0, "lambda_ood": 0.5, "gate": {"name": "otsu"}}
@@ -37,27 +38,51 @@ def test_heat_map_holds_each_cell_s_own_run(swept: Study) -> None:
         assert shown[grid.div.index(div), grid.ood.index(ood)] == pytest.approx(expected)
 
 
-def test_a_grid_is_no_ablation_and_an_ablation_no_grid(swept: Study, tmp_path: Path) -> None:
-    assert ablation.draw(swept) is None
-    for table in (BASE, {**BASE, "gate": None}, {**BASE, "lambda_div": 0.0}):
-        make_run(tmp_path, table)
+def test_a_cross_through_the_adopted_pair_is_no_grid(tmp_path: Path) -> None:
+    for div, ood in ((1.0, 0.5), (0.0, 0.5), (1.0, 0.0)):
+        make_run(tmp_path, {**BASE, "lambda_div": div, "lambda_ood": ood})
     (study,) = read_folders([tmp_path]).studies
-    assert draw(study) is None
-    made = ablation.draw(study)
-    assert made is not None
+    assert grid_of(study) is None and draw(study) is None
+
+
+def test_variants_that_differ_elsewhere_are_not_in_the_grid(tmp_path: Path) -> None:
+    for div in (0.0, 1.0):
+        for ood in (0.0, 0.5):
+            make_run(tmp_path, {**BASE, "lambda_div": div, "lambda_ood": ood})
+    make_run(tmp_path, {**BASE, "gate": None})
+    (study,) = read_folders([tmp_path]).studies
+    grid = grid_of(study)
+    assert grid is not None
+    assert len(grid.method) == 4 and "fidal (gate=none)" not in grid.method.values()
+
+
+def test_the_scatter_marks_the_adopted_pair_and_says_what_size_and_colour_are(
+    swept: Study,
+) -> None:
+    made, grid = draw(swept), grid_of(swept)
+    assert made is not None and grid is not None
+    adopted = reference(swept)
+    scatter = made.axes[2]
+    (circle,) = [x for x in scatter.lines if (x.get_mec(), x.get_marker()) == (OOD, "o")]
+    expected = [100 * swept.spread(adopted, key, 5).mean for key in ("purity", "bma_pooled")]
+    assert circle.get_xydata()[0] == pytest.approx(expected)
+    sizes = {line.get_markersize() for line in scatter.lines[:6]}
+    assert len(sizes) == len(grid.div)
     texts = [text.get_text() for text in made.legends[0].get_texts()]
-    assert texts == ["adopted", "gate=none", "lambda_div=0"]
-    points = [bars.lines[0].get_xydata()[0] for bars in made.axes[0].containers]
-    for method, point in zip(study.methods, points, strict=True):
-        expected = [100 * study.spread(method, key, 5).mean for key in ("purity", "bma_pooled")]
-        assert point == pytest.approx(expected)
+    assert texts[2:] == ["0", "0", "0.5", "1", "2", ""]  # column by column: colour over size
 
 
-def test_one_method_has_neither(study: Study) -> None:
-    assert draw(study) is None and ablation.draw(study) is None
+def test_one_method_has_no_grid(study: Study) -> None:
+    assert draw(study) is None
 
 
 def test_pareto_front_by_hand() -> None:
     x = np.array([1.0, 2.0, 3.0, 2.5, np.nan])
     y = np.array([5.0, 4.0, 1.0, 0.5, 9.0])
     assert pareto_front(x, y) == [0, 1, 2]
+
+
+def test_of_points_with_the_same_x_only_the_highest_is_on_the_front() -> None:
+    x, y = np.array([1.0, 2.0, 2.0, 3.0]), np.array([9.0, 4.0, 7.0, 1.0])
+    assert pareto_front(x, y) == [0, 2, 3]
+    assert pareto_front(x[[0, 2, 1, 3]], y[[0, 2, 1, 3]]) == [0, 1, 3]

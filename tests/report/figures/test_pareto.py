@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 from matplotlib.axes import Axes
 
-from fidal.report.figures import pareto, pareto_sites
+from fidal.report.figures import pareto
 from fidal.report.frame import Study
 
 
@@ -17,12 +16,3 @@ def test_paths_are_purity_and_score_over_the_rounds(study: Study) -> None:
         100 * study.values("badge", key).mean(0)[:, None] for key in ("purity", "bma_pooled")
     ]
     np.testing.assert_allclose(path_of(axes, 2), np.hstack(expected))
-
-
-def test_sites_have_a_panel_each_with_their_own_numbers(study: Study) -> None:
-    made = pareto_sites.draw(study)
-    assert [axes.get_title() for axes in made.axes] == list(study.sites)
-    end = path_of(made.axes[1], 3)[-1]
-    assert end == pytest.approx(
-        [100 * study.values("fidal", key, "east")[:, 5].mean() for key in ("purity", "bma")]
-    )

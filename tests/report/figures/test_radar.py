@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 
-from fidal.report.figures import settings_radar
 from fidal.report.figures.radar import class_gaps, draw, mean_recall
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
@@ -38,10 +37,7 @@ def test_a_class_that_nobody_tests_has_no_gap(study: Study) -> None:
     assert made.axes[0].get_xticklabels()[0].get_text() == "MEL\n"
 
 
-def test_two_classes_have_no_radar(tmp_path: Path, study: Study) -> None:
+def test_two_classes_have_no_radar(tmp_path: Path) -> None:
     make_run(tmp_path, "fidal", classes=CLASSES[:2])
     (two,) = read_folders([tmp_path]).studies
     assert draw(two) is None
-    assert settings_radar.draw([two, two]) is None
-    made = settings_radar.draw([study, study])
-    assert made is not None and len(made.axes) == 2

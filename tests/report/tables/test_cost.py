@@ -42,3 +42,13 @@ def test_another_reading_time_is_used_and_said(priced: Study) -> None:
     table = cost(priced, seconds=36)
     assert table.cells()[-1][4].text == "1.0"
     assert "36 s" in table.caption and "promise" in table.caption
+
+
+def test_the_counts_that_the_paper_names_stand_beside_ours(tmp_path: Path) -> None:
+    for strategy in ("lfosa", "fidal", "random"):
+        make_run(tmp_path, strategy, benchmark={"name": "fedembed"})
+    (study,) = read_folders([tmp_path]).studies
+    table = cost(study)
+    shown = {row[0].text: row[-1].text for row in table.cells()}
+    assert shown == {"Random": "–", "LfOSA": "1,126", "FIDAL": "1,233"}
+    assert table.columns[-1].name == "In the paper: OOD queried"

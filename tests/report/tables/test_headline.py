@@ -1,4 +1,3 @@
-import math
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ from fidal.report.comparing import best_round
 from fidal.report.frame import Study
 from fidal.report.reading import read_folders
 from fidal.report.spread import Spread
-from fidal.report.tables.headline import across, headline
+from fidal.report.tables.headline import headline
 from tests.report.made import CLASSES, make_run
 
 
@@ -48,18 +47,23 @@ def test_two_classes_are_ranked_by_accuracy_first(tmp_path: Path) -> None:
     assert headline(study, "final").columns[2].name == "Accuracy, pooled (%)"
 
 
-def test_side_by_side_averages_over_all_studies_or_none(tmp_path: Path) -> None:
-    for budget in (50, 100):
-        for seed in (0, 1):
-            make_run(tmp_path, "fidal", seed, budget=budget)
-    make_run(tmp_path, "random", budget=50)
-    studies = read_folders([tmp_path]).studies
-    table = across(studies, "final")
-    random, fidal = table.lines
-    means = [study.spread("fidal", "bma_pooled", 5).mean for study in studies]
-    assert column(table, "Average: score (%)")[1] == pytest.approx(sum(means) / 2)
-    assert column(table, "budget=100: score (%)")[1] == studies[1].spread("fidal", "bma_pooled", 5)
-    assert math.isnan(float(str(column(table, "Average: score (%)")[0])))
-    assert "–" in [cell.text for cell in table.cells()[0]]
-    assert "[1/2]" in table.cells()[0][1].text
-    assert (random.strategy, fidal.strategy) == ("random", "fidal")
+def test_the_paper_s_numbers_stand_beside_ours_with_their_setting(tmp_path: Path) -> None:
+    for strategy in ("fidal", "random", "fidal-paper", "coreset"):
+        make_run(tmp_path, strategy, benchmark={"name": "fedisic"})
+    (study,) = read_folders([tmp_path]).studies
+    table = headline(study, "best")
+    theirs = dict(zip(study.main, column(table, "In the paper: score (%)"), strict=True))
+    assert theirs["random"].text(2, 100) == "65.83 ± 2.66 (R5)"  # type: ignore[attr-defined]
+    assert theirs["fidal"] == theirs["fidal-paper"]
+    assert theirs["coreset"] == "–"
+    pure = dict(zip(study.main, column(table, "In the paper: ID purity (%)"), strict=True))
+    assert pure["fidal"] == pytest.approx(0.819)
+    assert "Table 1, B = 500 and E = 100 local epochs" in table.caption
+    assert "this study: B = 50, E = 10" in table.caption
+    assert "71.14 ± 0.54 (R5)" in [cell.text for row in table.cells() for cell in row]
+
+
+def test_another_benchmark_has_no_numbers_in_the_paper(study: Study) -> None:
+    table = headline(study, "best")
+    assert not any("paper" in name.name for name in table.columns)
+    assert "In the paper" not in table.caption

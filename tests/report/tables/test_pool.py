@@ -4,7 +4,9 @@ import numpy as np
 
 from fidal.data.benchmark import Manifest
 from fidal.report.frame import Study
+from fidal.report.reading import read_folders
 from fidal.report.tables.pool import pool
+from tests.report.made import edit, make_run
 
 
 def test_images_and_share_come_from_the_warm_up(study: Study) -> None:
@@ -28,9 +30,15 @@ def test_a_manifest_tells_the_kinds_of_the_training_pool(study: Study) -> None:
 
 
 def test_a_share_that_nobody_knows_is_left_blank(tmp_path: Path) -> None:
-    from fidal.report.reading import read_folders
-    from tests.report.made import edit, make_run
-
     edit(make_run(tmp_path, "fidal"), lambda row: row.update(pool_ood_share=None))
     cells = pool(read_folders([tmp_path]).studies[0]).cells()
     assert [cell.text for cell in cells[0]] == ["north", "900", "–", "–", "–"]
+
+
+def test_the_paper_s_outliers_stand_below_by_its_names(tmp_path: Path) -> None:
+    make_run(tmp_path, "fidal", benchmark={"name": "fedembed"})
+    (study,) = read_folders([tmp_path]).studies
+    cells = [[cell.text for cell in row] for row in pool(study).cells()]
+    assert cells[4] == ["Selenia Dimensions, in the paper", "–", "–", "33,804", "13.1"]
+    assert len(cells) == 8
+    assert "Tables S1 and S2" in pool(study).caption

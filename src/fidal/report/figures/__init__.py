@@ -4,22 +4,23 @@ A figure's file has a TITLE, a CAPTION and `draw`, which gives None where there 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from matplotlib.figure import Figure
 
-from fidal.report.album import Album
-from fidal.report.evidence import SiteQuery
 from fidal.report.exemplars import choose
+from fidal.report.extras import NOTHING, Extras
 from fidal.report.figures import (
     ablation,
     accuracy_ood,
+    by_subgroup,
     composition,
     cost,
     coverage_map,
     exemplars,
     gate,
+    gate_rules,
     lambda_grid,
     pareto,
     pareto_sites,
@@ -30,6 +31,7 @@ from fidal.report.figures import (
 )
 from fidal.report.frame import Study
 from fidal.report.tables.cost import READING_SECONDS
+from fidal.report.variations import Variation
 
 
 @dataclass(frozen=True)
@@ -43,42 +45,46 @@ class Drawn:
 
 
 def figures_of(
-    study: Study,
-    queries: Sequence[SiteQuery] = (),
-    album: Album | None = None,
-    seconds: float = READING_SECONDS,
+    study: Study, extras: Extras = NOTHING, seconds: float = READING_SECONDS
 ) -> list[Drawn]:
-    """Those that a study holds something for. `queries` and `album` are of its reference's run."""
-    label = album.label if album else None
+    """Those that a study holds something for, in the order of the page."""
+    album, queries = extras.album, extras.queries
+    sheet = exemplars.draw(choose(queries, album), album) if album and queries else None
+    how = extras.features.how if extras.features else ""
     every = (
-        (accuracy_ood, accuracy_ood.draw(study)),
-        (pareto, pareto.draw(study)),
-        (trajectories, trajectories.draw(study)),
-        (exemplars, exemplars.draw(choose(queries, album), album) if album else None),
-        (cost, cost.draw(study, seconds)),
-        (radar, radar.draw(study)),
-        (composition, composition.draw(study)),
-        (gate, gate.draw(study, queries, label)),
-        (coverage_map, coverage_map.draw(album, study.sites) if album else None),
-        (pareto_sites, pareto_sites.draw(study)),
-        (ablation, ablation.draw(study)),
-        (lambda_grid, lambda_grid.draw(study)),
+        _drawn(accuracy_ood, accuracy_ood.draw(study)),
+        _drawn(pareto, pareto.draw(study)),
+        _drawn(trajectories, trajectories.draw(study)),
+        _drawn(exemplars, sheet),
+        _drawn(cost, cost.draw(study, seconds), seconds=seconds),
+        _drawn(radar, radar.draw(study)),
+        _drawn(composition, composition.draw(study)),
+        _drawn(coverage_map, coverage_map.draw(extras.features, study.sites), how=how),
+        _drawn(gate_rules, gate_rules.draw(extras.gate)),
+        _drawn(gate, gate.draw(study, queries, album.label if album else None)),
+        _drawn(pareto_sites, pareto_sites.draw(study)),
+        _drawn(by_subgroup, by_subgroup.draw(study, extras.subgroups)),
+        _drawn(ablation, ablation.draw(study)),
+        _drawn(lambda_grid, lambda_grid.draw(study)),
     )
-    return _present(every)
+    return [drawn for drawn in every if drawn]
 
 
-def figures_across(studies: Sequence[Study]) -> list[Drawn]:
-    """Those that set the settings of one benchmark side by side."""
-    every = (
-        (settings_radar, settings_radar.draw(studies)),
-        (settings_trajectories, settings_trajectories.draw(studies)),
-    )
-    return _present(every)
+def figures_of_sweep(lines: Sequence[Variation]) -> list[Drawn]:
+    """Those that set the settings of one benchmark side by side, variation by variation."""
+    drawn = []
+    for line in lines:
+        for file in (settings_trajectories, settings_radar):
+            one = _drawn(file, file.draw(line))
+            if one:
+                name, title = f"{one.name}-{line.name}", f"{one.title}: {line.name}"
+                drawn.append(replace(one, name=name, title=title))
+    return drawn
 
 
-def _present(every: Sequence[tuple[ModuleType, Figure | None]]) -> list[Drawn]:
-    return [
-        Drawn(file.__name__.split(".")[-1].replace("_", "-"), file.TITLE, file.CAPTION, figure)
-        for file, figure in every
-        if figure is not None
-    ]
+def _drawn(file: ModuleType, figure: Figure | None, **said: object) -> Drawn | None:
+    """`said` fills the gaps of a caption."""
+    if figure is None:
+        return None
+    name = file.__name__.split(".")[-1].replace("_", "-")
+    return Drawn(name, file.TITLE, file.CAPTION.format(**said), figure)

@@ -1,79 +1,75 @@
 """What each component is worth: the variants of one strategy, score against ID purity."""
 
-from typing import Final
+from typing import Any, Final
 
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fidal.report.comparing import final_round, reference
-from fidal.report.figures.lambda_grid import grid_of
+from fidal.report.figures.lambda_grid import LAMBDAS, grid_of
 from fidal.report.frame import Study
-from fidal.report.style import GREY, ID, OOD, TWO_COLUMNS, figure, styled, tag
+from fidal.report.labels import varying
+from fidal.report.style import OOD, TWO_COLUMNS, figure, in_turn, looks, mark, styled, tag
 
 TITLE: Final = "Ablation"
 CAPTION: Final = (
     "Variants of one strategy at the last round, score against ID purity, ± one standard deviation "
-    "over seeds. Each is named by the fields in which it departs from the adopted one (red "
-    "circle). Top right is best."
+    "over seeds. Each departs from the adopted one (red circle) in the one field that is named. "
+    "Top right is best."
 )
 
 
 @styled
 def draw(study: Study) -> Figure | None:
-    """One point per variant of the reference; None if there is one only, or a lambda grid."""
+    """One point per variant of the reference; None if there is only one."""
     base = reference(study)
-    strategy = study.strategy(base)
-    variants = [method for method in study.methods if study.strategy(method) == strategy]
-    if len(variants) < 2 or grid_of(study):
+    others = arms(study)
+    if not others:
         return None
     made = figure(TWO_COLUMNS, 3.2)
     axes = made.add_subplot()
-    handles = []
-    for number, method in enumerate(variants):
+    for method, look in {**looks([base]), **in_turn(others)}.items():
         round = final_round(study, method)
         x = study.spread(method, "purity", round)
         y = study.spread(method, study.score(), round)
-        adopted = method == base
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=GREY,
-                marker=f"${number + 1}$",
-                mew=0,
-                ms=4,
-                ls="none",
-                label=text_of(method),
-            )
-        )
         bars = axes.errorbar(
             [100 * x.mean],
             [100 * y.mean],
             xerr=[100 * x.std],
             yerr=[100 * y.std],
-            fmt="o",
-            color=ID if adopted else GREY,
-            ms=5,
+            label=text_of(method),
             elinewidth=0.7,
-            zorder=3,
+            zorder=4 if method == base else 3,
+            **mark(look, 1.7),
         )
-        if adopted:
-            axes.plot(100 * x.mean, 100 * y.mean, "o", ms=11, mfc="none", mec=OOD, mew=1.3)
-        text = axes.annotate(
-            str(number + 1),
-            (100 * x.mean, 100 * y.mean),
-            xytext=(5, 5),
-            textcoords="offset points",
-        )
-        for artist in (*bars.get_children(), text):
-            tag(artist, strategy)
+        for artist in bars.get_children():
+            tag(artist, study.strategy(method))
+        if method == base:
+            axes.plot(100 * x.mean, 100 * y.mean, "o", ms=13, mfc="none", mec=OOD, mew=1.2)
     axes.margins(0.12)
     axes.set_xlabel("ID purity (%)")
     axes.set_ylabel(f"{study.score_name} (%)")
-    made.legend(handles=handles, loc="outside right upper")
+    made.legend(loc="outside right upper")
     return made
 
 
+def arms(study: Study) -> list[str]:
+    """The reference's variants that depart from it in one field. Of a grid of the two weights,
+    which has its own figure, only those that switch a weight off, and only beside others."""
+    base = reference(study)
+    configs: dict[str, Any] = {run.method: run.config["strategy"] for run in study.runs}
+    grid = grid_of(study)
+    cells = set(grid.method.values()) if grid else set()
+    found = []
+    for method in study.methods:
+        if method == base or study.strategy(method) != study.strategy(base):
+            continue
+        departures = varying([configs[method], configs[base]])
+        off = any(configs[method].get(weight) == 0 for weight in LAMBDAS)
+        if len(departures) == 1 and (method not in cells or off):
+            found.append(method)
+    return found if set(found) - cells else []
+
+
 def text_of(method: str) -> str:
-    """The fields in which a variant departs from the adopted one."""
+    """The field in which a variant departs from the adopted one."""
     return method.partition(" (")[2].removesuffix(")") or "adopted"

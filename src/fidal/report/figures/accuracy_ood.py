@@ -44,5 +44,5 @@ def draw(study: Study) -> Figure:
     axes.set_ylabel(f"{study.score_name} (%)")
     axes.set_xlim(left=0)
     axes.margins(0.12)
-    legend_below(made, axes, 3)
+    legend_below(made, [(axes, study)], 3)
     return made

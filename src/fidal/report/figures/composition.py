@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from fidal.report.figures.legend import who
 from fidal.report.frame import Study
-from fidal.report.style import ID, OOD, TWO_COLUMNS, figure, panels, styled, tag
+from fidal.report.style import ID, OOD, TWO_COLUMNS, across, figure, panels, styled, tag
 
 TITLE: Final = "What the labelled pool is made of"
 CAPTION: Final = (
@@ -29,7 +29,7 @@ SHOWN: Final = 6
 def draw(study: Study) -> Figure:
     """One panel per round, one bar per method."""
     rounds = study.some_rounds(SHOWN)
-    columns = min(3, len(rounds))
+    columns = across(len(rounds))
     rows = -(-len(rounds) // columns)
     made = figure(TWO_COLUMNS, rows * (0.45 + 0.19 * len(study.main)) + 0.25)
     grid = panels(made, rows, columns, len(rounds), sharey=True)

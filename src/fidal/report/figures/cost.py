@@ -13,7 +13,7 @@ from fidal.report.tables.cost import READING_SECONDS, hours, is_matched
 TITLE: Final = "Annotation cost"
 CAPTION: Final = (
     "OOD images sent to an expert up to the reference’s best round, all sites together, mean ± "
-    f"standard deviation over seeds, and the hours they cost at {READING_SECONDS:g} s an image. "
+    "standard deviation over seeds, and the hours they cost at {seconds:g} s an image. "
     "Pale: methods whose score is more than 3 points lower; few OOD bought with accuracy are no "
     "saving. The reading time was measured in mammography and is a scale, not a promise."
 )

@@ -3,60 +3,46 @@
 from collections.abc import Sequence
 from typing import Final
 
+import matplotlib
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fidal.report.album import Album
-from fidal.report.spread import Floats
+from fidal.report.feature_map import FeatureMap
 from fidal.report.style import ID, OOD, TWO_COLUMNS, figure, panels, styled
 from fidal.types import OUTLIER
 
 TITLE: Final = "What the gate’s encoder sees"
 CAPTION: Final = (
-    "The training images of each site in the two main directions (PCA, fitted once over all sites) "
-    "of the frozen encoder’s features, ID blue and OOD red, at most 1,000 of each site. Where the "
-    "colours lie apart, a gate can work; two directions show less than the gate sees."
+    "The training images of each site by the frozen encoder’s features: {how}. ID blue, one shade "
+    "per class; OOD red. Where the colours lie apart, a gate can work; two dimensions show less "
+    "than the gate sees."
 )
-SHOWN = 1000
+SHADES: Final = LinearSegmentedColormap.from_list("id", ["#A6CEE8", ID, "#0B2F4E"])
 
 
 @styled
-def draw(album: Album, sites: Sequence[str]) -> Figure | None:
-    """One panel per site; None without features, or without known outliers."""
-    manifest, features = album.benchmark.manifest, album.benchmark.coverage
-    if features is None or not (manifest.label == OUTLIER).any():
+def draw(features: FeatureMap | None, sites: Sequence[str]) -> Figure | None:
+    """One panel per site, all in one frame; None without a map."""
+    if features is None:
         return None
-    pools = {}
-    rng = np.random.default_rng(0)
-    for site in sites:
-        rows = np.flatnonzero((manifest.site == site) & (manifest.split == "train"))
-        pools[site] = np.sort(rng.permutation(rows)[:SHOWN])
-    every = np.concatenate(list(pools.values()))
-    places = dict(zip(every.tolist(), main_directions(np.asarray(features[every])), strict=True))
     columns = min(4, len(sites))
-    made = figure(TWO_COLUMNS, 1.75 * -(-len(sites) // columns) + 0.3)
-    grid = panels(made, -(-len(sites) // columns), columns, len(sites))
-    for axes, (site, rows) in zip(grid, pools.items(), strict=True):
-        at = np.array([places[row] for row in rows.tolist()])
-        foreign = manifest.label[rows] == OUTLIER
-        for own, colour in ((~foreign, ID), (foreign, OOD)):
-            axes.scatter(
-                at[own, 0], at[own, 1], s=3, color=colour, alpha=0.5, lw=0, rasterized=True
-            )
+    rows = -(-len(sites) // columns)
+    made = figure(TWO_COLUMNS, 1.75 * rows + 0.3)
+    grid = panels(made, rows, columns, len(sites), share=True)
+    shades = SHADES(np.linspace(0, 1, features.classes))
+    colours = np.vstack([shades, matplotlib.colors.to_rgba(OOD)])  # OUTLIER is -1, the last one
+    for axes, site in zip(grid, sites, strict=True):
+        own = features.site == site
+        at, labels = features.at[own], features.label[own]
+        known = labels >= OUTLIER
+        x, y = at[known].T
+        axes.scatter(x, y, s=3, c=colours[labels[known]], alpha=0.6, lw=0, rasterized=True)
         axes.set(title=site, xticks=[], yticks=[])
     handles = [
         Line2D([], [], color=colour, marker="o", ls="none", label=name)
-        for colour, name in ((ID, "ID"), (OOD, "OOD"))
+        for colour, name in ((ID, "ID (a shade per class)"), (OOD, "OOD"))
     ]
     made.legend(handles=handles, loc="outside lower center", ncols=2)
     return made
-
-
-def main_directions(features: Floats) -> Floats:
-    """PCA: n x d to n x 2; the sign is such that the largest coordinate is positive."""
-    centred = features.astype(np.float64) - features.mean(0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    at = centred @ axes[:2].T
-    peaks = at[np.abs(at).argmax(0), np.arange(at.shape[1])]
-    return np.asarray(at * np.sign(peaks))

@@ -26,7 +26,7 @@ def draw(study: Study) -> Figure:
     draw_paths(axes, study, FEDERATION)
     axes.set_xlabel("ID purity (%)")
     axes.set_ylabel(f"{study.score_name} (%)")
-    legend_below(made, axes, 3)
+    legend_below(made, [(axes, study)], 3)
     return made
 
 

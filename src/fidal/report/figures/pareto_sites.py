@@ -29,5 +29,5 @@ def draw(study: Study) -> Figure:
         axes.set_xlabel("ID purity (%)")
     for axes in grid[::columns]:
         axes.set_ylabel(f"{study.score_name} (%)")
-    legend_below(made, grid[0], 6)
+    legend_below(made, [(grid[0], study)], 6)
     return made

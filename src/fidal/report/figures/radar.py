@@ -6,6 +6,7 @@ from typing import Final, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.projections.polar import PolarAxes
 from matplotlib.ticker import MaxNLocator
 
@@ -15,11 +16,10 @@ from fidal.report.frame import Study
 from fidal.report.spread import Floats
 from fidal.report.style import (
     GREY,
-    ID,
     ONE_COLUMN,
-    OOD,
     figure,
     mark,
+    side_colour,
     signed,
     styled,
     tag,
@@ -48,7 +48,7 @@ def draw(study: Study) -> Figure | None:
     made = figure(ONE_COLUMN, 3.6)
     axes = made.add_subplot(projection="polar")
     draw_spokes(axes, study)
-    legend_below(made, axes, 3)
+    legend_below(made, [(axes, study)], 3)
     return made
 
 
@@ -68,13 +68,16 @@ def draw_spokes(axes: Axes, study: Study) -> None:
     axes.set_xticks(turn, _spokes(study))
     for text, angle, gap in zip(axes.get_xticklabels(), turn, class_gaps(study), strict=True):
         text.set_horizontalalignment(SIDES[round(float(np.sin(angle)))])
-        text.set_color(ID if gap >= 0.05 else OOD if gap <= -0.05 else GREY)
+        text.set_color(side_colour(gap))
     axes.tick_params(axis="x", pad=2)
     axes.set_ylim(0, None)
     axes.spines["polar"].set(color=GREY, linewidth=0.5)
     axes.set_rlabel_position(180 / len(study.classes))
     axes.yaxis.set_major_locator(MaxNLocator(4, prune="lower"))
     axes.tick_params(axis="y", labelsize=6, labelcolor=GREY)
+    for text in axes.get_yticklabels():
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+        text.set_zorder(6)
 
 
 def mean_recall(study: Study, method: str) -> Floats:

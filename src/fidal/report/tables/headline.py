@@ -1,17 +1,14 @@
 """Table 1 of the paper: score and ID purity at each method's best round, and its honest twin."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal
-
-import numpy as np
+from typing import Final
 
 from fidal.report.comparing import best_round, final_round
 from fidal.report.frame import Study
-from fidal.report.spread import Spread
-from fidal.report.style import label, ordered
+from fidal.report.paper import At, Cell, cell_of, setting_of
+from fidal.report.style import label
 from fidal.report.tables.table import Column, Line, Table, Value
 
-At = Literal["best", "final"]
 ROUND: Final[Mapping[At, Callable[[Study, str], int]]] = {
     "best": best_round,
     "final": final_round,
@@ -30,26 +27,53 @@ SPREAD: Final = (
 
 def headline(study: Study, at: At, methods: Sequence[str] = ()) -> Table:
     """One study, one line per method: every reading of the score, purity, OOD queried."""
+    methods = methods or study.main
     keys = [f"{measure}_{how}" for measure in _measures(study) for how in ("pooled", "mean")]
-    columns = (
-        Column("Method"),
-        Column("Round"),
-        *(Column(_READINGS[key], "high", 100) for key in keys),
-        Column("ID purity (%)", "high", 100),
-        Column("OOD queried", "low", digits=0),
-    )
+    papers = [cell_of(study, method, at) for method in methods]
+    beside = any(papers)
     lines = []
-    for method in methods or study.main:
+    for method, paper in zip(methods, papers, strict=True):
         round = ROUND[at](study, method)
         numbers = [study.spread(method, key, round) for key in (*keys, "purity", "outliers")]
-        lines.append(Line((label(method), f"R{round}", *numbers), study.strategy(method)))
+        theirs = _theirs(paper) if beside else ()
+        lines.append(Line((label(method), f"R{round}", *numbers, *theirs), study.strategy(method)))
     which = "best round" if at == "best" else "final round"
     return Table(
         name=f"{at}-round",
         title=f"Results at {'each method’s best' if at == 'best' else 'the final'} round",
-        caption=f"{study.name}, {which}. {CAPTIONS[at]}{SPREAD}",
-        columns=columns,
+        caption=f"{study.name}, {which}. {CAPTIONS[at]}{SPREAD}{_reference(study, papers)}",
+        columns=(
+            Column("Method"),
+            Column("Round"),
+            *(Column(_READINGS[key], "high", 100) for key in keys),
+            Column("ID purity (%)", "high", 100),
+            Column("OOD queried", "low", digits=0),
+            *(_PAPER if beside else ()),
+        ),
         lines=tuple(lines),
+    )
+
+
+_PAPER: Final = (
+    Column("In the paper: score (%)", scale=100, digits=2),
+    Column("In the paper: ID purity (%)", scale=100),
+)
+
+
+def _theirs(cell: Cell | None) -> tuple[Value, Value]:
+    return (cell.score, cell.purity) if cell else ("–", "–")
+
+
+def _reference(study: Study, papers: Sequence[Cell | None]) -> str:
+    """Where the paper's numbers were taken from, and whether they are of this setting."""
+    there = next((cell for cell in papers if cell), None)
+    if there is None or there.setting is None:
+        return ""
+    (B, E), (own_B, own_E) = there.setting, setting_of(study)
+    same = f" this study: B = {own_B}, E = {own_E}." if (B, E) != (own_B, own_E) else ""
+    return (
+        f" In the paper: {there.table}, B = {B} and E = {E} local epochs, on its own images, "
+        f"network and encoder; a reference, not a rival{';' if same else '.'}{same}"
     )
 
 
@@ -63,44 +87,3 @@ _READINGS: Final = {
 
 def _measures(study: Study) -> tuple[str, ...]:
     return ("accuracy", "bma") if study.measure == "accuracy" else ("bma", "accuracy")
-
-
-def across(studies: Sequence[Study], at: At) -> Table:
-    """Table 1 and S3-S5 as printed: a pair of columns per study, and the average over studies.
-
-    A method's average is over all studies; it has none where one of them lacks it.
-    """
-    methods = ordered({method for study in studies for method in study.main})
-    same = len({study.benchmark for study in studies}) == 1
-    names = [study.setting if same else study.name for study in studies]
-    columns = [Column("Method")]
-    for name in [*names, "Average"]:
-        columns += [
-            Column(f"{name}: score (%)", "high", 100),
-            Column(f"{name}: ID purity (%)", "high", 100),
-        ]
-    lines = []
-    for method in methods:
-        pairs = [_pair(study, method, at) for study in studies]
-        cells: list[Value] = [value for pair in pairs for value in pair]
-        cells += [_average([pair[i] for pair in pairs]) for i in (0, 1)]
-        strategy = method.split(" (")[0]
-        lines.append(Line((label(method), *cells), strategy))
-    return Table(
-        name=f"{at}-round",
-        title=f"Side by side at the {at} round",
-        caption=CAPTIONS[at] + SPREAD,
-        columns=tuple(columns),
-        lines=tuple(lines),
-    )
-
-
-def _pair(study: Study, method: str, at: At) -> list[Spread]:
-    if method not in study.methods:
-        return [Spread.over(np.full(len(study.seeds), np.nan))] * 2
-    round = ROUND[at](study, method)
-    return [study.spread(method, key, round) for key in (study.score(), "purity")]
-
-
-def _average(spreads: Sequence[Spread]) -> float:
-    return float(np.mean([spread.mean for spread in spreads]))

@@ -25,11 +25,11 @@ def paired(study: Study) -> Table:
             label(method),
             score.pairs,
             _points(score.mean),
-            _interval(score.low, score.high),
+            interval(100 * score.low, 100 * score.high, signs=True),
             _p(score.p),
             _p(p),
             _points(purity.mean),
-            _interval(purity.low, purity.high),
+            interval(100 * purity.low, 100 * purity.high, signs=True),
         )
         lines.append(Line(cells, study.strategy(method)))
     return Table(
@@ -56,12 +56,15 @@ def paired(study: Study) -> Table:
     )
 
 
+def interval(low: float, high: float, signs: bool = False) -> str:
+    """`61.2 to 63.0`; with signs `−1.2 to +3.0`."""
+    form = "+.1f" if signs else ".1f"
+    text = f"{low:{form}} to {high:{form}}".replace("-", "−")
+    return text if math.isfinite(low) else "–"
+
+
 def _points(share: float) -> str:
     return f"{100 * share:+.1f}".replace("-", "−") if math.isfinite(share) else "–"
-
-
-def _interval(low: float, high: float) -> str:
-    return f"{_points(low)} to {_points(high)}" if math.isfinite(low) else "–"
 
 
 def _p(value: float) -> str:

@@ -1,11 +1,13 @@
 """What the sites' pools are made of (Tables S1 and S2)."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
 from fidal.data.benchmark import TRAIN, Manifest
 from fidal.report.frame import Study
+from fidal.report.paper import ALL, pool_outliers
 from fidal.report.tables.table import Column, Line, Table, Value
 from fidal.types import OUTLIER
 
@@ -20,6 +22,7 @@ def pool(study: Study, manifest: Manifest | None = None) -> Table:
         outliers = images * share
         own: list[Value] = [int(counts[kind]) for kind in kinds]
         lines.append(Line((site, images, images - outliers, outliers, share, *own)))
+    theirs = _in_the_paper(study.benchmark, kinds)
     return Table(
         name="pool-composition",
         title="Composition of the pools",
@@ -27,6 +30,7 @@ def pool(study: Study, manifest: Manifest | None = None) -> Table:
             f"{study.name}. Training images of each site before the first query, and how many of "
             "them do not belong (OOD), which only a benchmark knows. A purely random choice is as "
             "pure as the pool."
+            + (" In the paper: its Tables S1 and S2, on its own images." if theirs else "")
         ),
         columns=(
             Column("Site"),
@@ -36,8 +40,20 @@ def pool(study: Study, manifest: Manifest | None = None) -> Table:
             Column("OOD share (%)", scale=100),
             *(Column(f"OOD: {kind}") for kind in kinds),
         ),
-        lines=tuple(lines),
+        lines=(*lines, *theirs),
     )
+
+
+def _in_the_paper(benchmark: str, kinds: Sequence[str]) -> list[Line]:
+    """Known outliers of its sites, under its names of sites; of the kinds that are also ours."""
+    lines = []
+    for site, counts in pool_outliers(benchmark).items():
+        total = counts[ALL]
+        own: list[Value] = [counts[k].images if k in counts else "–" for k in kinds]
+        share: Value = "–" if total.share is None else total.share
+        cells = (f"{site}, in the paper", "–", "–", total.images, share, *own)
+        lines.append(Line(cells, ranked=False))
+    return lines
 
 
 def _first(study: Study, key: str, site: str) -> float:

@@ -1,9 +1,7 @@
-"""One table, four ways to write it: CSV, Markdown, LaTeX, and cells for the page."""
+"""A table: numbers with their columns, and which of them are the best and the second."""
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +29,10 @@ class Line:
 
     cells: tuple[Value, ...]
     strategy: str = ""
+    group: str = ""
+    """Best and second are marked among the lines of one group."""
+    ranked: bool = True
+    """False for what stands there for reference: it is never marked, nor in the way of others."""
 
 
 @dataclass(frozen=True)
@@ -63,59 +65,22 @@ class Table:
             for row, line in enumerate(self.lines)
         ]
 
-    def csv(self) -> str:
-        """Numbers at full precision; a spread takes three columns: mean, std and seeds."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        spreads = [
-            any(isinstance(line.cells[c], Spread) for line in self.lines)
-            for c in range(len(self.columns))
-        ]
-        writer.writerow(
-            name
-            for column, spread in zip(self.columns, spreads, strict=True)
-            for name in _names(column.name, spread)
-        )
-        for line in self.lines:
-            writer.writerow(
-                part
-                for value, column, spread in zip(line.cells, self.columns, spreads, strict=True)
-                for part in _parts(value, column.scale, spread)
-            )
-        return out.getvalue()
-
-    def markdown(self) -> str:
-        """Best in bold, second underlined."""
-        lines = [[_in_markdown(cell) for cell in row] for row in self.cells()]
-        header = [column.name for column in self.columns]
-        numeric = [any(row[c].numeric for row in self.cells()) for c in range(len(header))]
-        rule = ["---:" if number else "---" for number in numeric]
-        body = "\n".join(f"| {' | '.join(row)} |" for row in [header, rule, *lines])
-        return f"**{self.title}.** {self.note}\n\n{body}\n"
-
-    def latex(self) -> str:
-        """For a document with the package booktabs."""
-        head = " & ".join(_escaped(column.name) for column in self.columns)
-        body = "\n".join(
-            " & ".join(_in_latex(cell) for cell in row) + r" \\" for row in self.cells()
-        )
-        numeric = [all(row[c].numeric for row in self.cells()) for c in range(len(self.columns))]
-        places = "".join("r" if number else "l" for number in numeric)
-        return (
-            "\\begin{table}\n\\centering\n"
-            f"\\caption{{\\textbf{{{_escaped(self.title)}.}} {_escaped(self.note)}}}\n"
-            f"\\label{{tab:{self.name}}}\n"
-            f"\\begin{{tabular}}{{{places}}}\n\\toprule\n{head} \\\\\n\\midrule\n"
-            f"{body}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
-        )
-
     def _marks(self, index: int) -> list[Mark]:
         column = self.columns[index]
-        numbers = [_shown(line.cells[index], column) for line in self.lines]
-        there = sorted({x for x in numbers if math.isfinite(x)}, reverse=column.better == "high")
-        if not column.better or len(there) < 2:
+        numbers = [
+            _shown(line.cells[index], column) if line.ranked else math.nan for line in self.lines
+        ]
+        firsts: dict[str, list[float]] = {}
+        for group in {line.group for line in self.lines}:
+            own = [n for n, line in zip(numbers, self.lines, strict=True) if line.group == group]
+            there = {x for x in own if math.isfinite(x)}
+            firsts[group] = sorted(there, reverse=column.better == "high")[:2]
+        if not column.better:
             return [""] * len(numbers)
-        return ["best" if x == there[0] else "second" if x == there[1] else "" for x in numbers]
+        return [
+            _mark(number, firsts[line.group])
+            for number, line in zip(numbers, self.lines, strict=True)
+        ]
 
     @property
     def note(self) -> str:
@@ -124,6 +89,13 @@ class Table:
         if any(isinstance(value, Spread) and 0 < value.seeds < value.of for value in values):
             return f"{self.caption} [2/3]: only 2 of 3 seeds have this number."
         return self.caption
+
+
+def _mark(number: float, firsts: Sequence[float]) -> Mark:
+    """A number alone is not the best of anything."""
+    if len(firsts) < 2:
+        return ""
+    return "best" if number == firsts[0] else "second" if number == firsts[1] else ""
 
 
 def _shown(value: Value, column: Column) -> float:
@@ -142,46 +114,3 @@ def _text(value: Value, column: Column) -> str:
     digits = 0 if isinstance(value, int) else column.digits
     number = f"{value * column.scale:,.{digits}f}".replace("-", "−")
     return number if math.isfinite(value) else "–"
-
-
-def _names(name: str, spread: bool) -> Sequence[str]:
-    return (name, f"{name}: std", f"{name}: seeds") if spread else (name,)
-
-
-def _parts(value: Value, scale: float, spread: bool) -> Iterable[str | int]:
-    if isinstance(value, Spread):
-        return _number(value.mean * scale), _number(value.std * scale), value.seeds
-    only = value if isinstance(value, str) else _number(value * scale)
-    return (only, "", "") if spread else (only,)
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}" if math.isfinite(value) else ""
-
-
-def _in_markdown(cell: Cell) -> str:
-    text = cell.text.replace("|", "\\|")
-    return {"best": f"**{text}**", "second": f"<u>{text}</u>", "": text}[cell.mark]
-
-
-def _in_latex(cell: Cell) -> str:
-    text = _escaped(cell.text)
-    return {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{{text}}}", "": text}[cell.mark]
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "×": r"$\times$",
-    "−": "$-$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-}
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)

@@ -1,0 +1,1 @@
+"""Networks whose parameters have the names that their authors' checkpoints have."""

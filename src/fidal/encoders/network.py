@@ -1,0 +1,79 @@
+"""Encoders that are PyTorch networks: weights in memory while they are needed, batches, devices."""
+
+from abc import abstractmethod
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor, nn
+
+from fidal.encoders.base import Encoder, check_images
+from fidal.encoders.preparation import Preparation
+
+
+class NetworkEncoder(Encoder):
+    """A network with frozen weights, float32 on a CPU and mixed float16 on a GPU."""
+
+    batch: int = Field(default=32, ge=1, description="images at once: less needs less memory")
+    keep: Literal["float32", "float16"] = Field(
+        default="float16", description="how the cache keeps embeddings; float16 halves its size"
+    )
+
+    @property
+    @abstractmethod
+    def preparation(self) -> Preparation:
+        """What is done to an image before the network sees it."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> str:
+        """A hash of the weights, and of all else that tells two networks apart."""
+
+    @abstractmethod
+    def network(self) -> nn.Module:
+        """The network with its weights: n x 3 x H x W, prepared -> n x e."""
+
+    @property
+    def identity(self) -> str:
+        """Name, preparation and weights; not the batch, which changes nothing."""
+        return f"{self.name} {self.preparation!r} {self.weights}"
+
+    def encode(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """In: n x H x W x 3 or n x H x W x 1. Out: n x e."""
+        check_images(self, images)
+        network, preparation = _loaded(self, self.identity), self.preparation
+        rows = np.empty((len(images), self.dimension), dtype=np.float32)
+        for start in range(0, len(images), self.batch):
+            part = slice(start, start + self.batch)
+            pixels = torch.from_numpy(np.array(images[part])).to(device())
+            with torch.inference_mode():
+                rows[part] = forward(network, preparation(pixels)).cpu().numpy()
+        return rows
+
+    def release(self) -> None:
+        """See the base class."""
+        _loaded.cache_clear()
+
+
+def device() -> torch.device:
+    """A GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def forward(network: nn.Module, x: Tensor) -> Tensor:
+    """Mixed precision on a GPU. Where float16 overflows (at 65,504), once more in float32."""
+    if not x.is_cuda:
+        rows: Tensor = network(x)
+        return rows
+    with torch.autocast("cuda", dtype=torch.float16):
+        rows = network(x).float()
+    return rows if bool(rows.isfinite().all()) else network(x)
+
+
+@lru_cache(maxsize=1)
+def _loaded(encoder: NetworkEncoder, identity: str) -> nn.Module:
+    # `identity` is an argument so that weights that changed on the disk are read again.
+    return encoder.network().eval().requires_grad_(False).to(device())
