@@ -10,6 +10,7 @@ from scipy.special import digamma, gammaln
 from torch import Tensor
 
 from fidal.uncertainty import (
+    TEMPERATURE,
     Activation,
     aleatoric,
     calibrated,
@@ -181,18 +182,6 @@ def test_margin_by_hand() -> None:
     assert margin(torch.tensor([[0.1, 0.6, 0.3]]).log()).item() == pytest.approx(0.7)
 
 
-def test_rarity_by_hand() -> None:
-    """Classes labelled 6, 1 and 0 times: pi = 0.7, 0.2, 0.1. The third has no image to be like."""
-    labels = torch.tensor([0, 0, 0, 1, 0, 0, 0])
-    similarity = torch.tensor([[0.9, 0.4, -1.0], [0.4, 0.9, -1.0], [0.5, 0.6, -1.0]]).double()
-    common, rare, between = rarity(similarity, labels).tolist()
-    assert common == pytest.approx(-math.log(0.7), abs=1e-3)
-    assert rare == pytest.approx(-math.log(0.2), abs=1e-3)
-    odds = math.exp(0.1 / 0.05)  # nearer by 0.1
-    want = -(math.log(0.7) + odds * math.log(0.2)) / (1 + odds)
-    assert between == pytest.approx(want, abs=1e-6)
-
-
 def test_one_class_is_never_in_doubt() -> None:
     logits = torch.tensor([[3.0], [-5.0]])
     assert entropy(logits).tolist() == [0, 0]
@@ -203,9 +192,10 @@ def test_one_class_is_never_in_doubt() -> None:
 def test_rarity_by_hand() -> None:
     # Two images of class 0, one of class 1, none of class 2: pi = 3/6, 2/6, 1/6.
     labels = torch.tensor([0, 1, 0])
-    sure = torch.eye(3, dtype=torch.float64) * 1e3
+    sure = torch.eye(3, dtype=torch.float64) * 2 - 1
     assert rarity(sure, labels).tolist() == pytest.approx([math.log(2), math.log(3), math.log(6)])
-    torn = torch.tensor([[0.0, 0.0, math.log(2)]], dtype=torch.float64)  # p = 1/4, 1/4, 1/2
+    nearer = TEMPERATURE * math.log(2)  # twice as likely
+    torn = torch.tensor([[0.4, 0.4, 0.4 + nearer]], dtype=torch.float64)  # p = 1/4, 1/4, 1/2
     want = (math.log(2) + math.log(3)) / 4 + math.log(6) / 2
     assert rarity(torn, labels).item() == pytest.approx(want)
     assert rarity(torn, labels[:0]).item() == pytest.approx(math.log(3))  # all are equally rare

@@ -152,21 +152,6 @@ def test_each_weight_at_zero_leaves_its_term_out() -> None:
     assert torch.equal(found.scores["ranking"], found.scores["uncertainty"])
 
 
-def test_rarity_prefers_what_lies_nearest_to_the_class_that_is_labelled_least() -> None:
-    pool = ordered_pool()
-    known = pool.labelled
-    labels = torch.zeros_like(known.labels)
-    labels[0] = 2
-    pool = replace(pool, labelled=replace(known, labels=labels))
-    f, others = pool.features.numpy(), known.features.numpy()
-    rare = [cosine(x, others[0]) - max(cosine(x, y) for y in others[1:]) for x in f]
-    choices = {"lambda_div": 0.0, "lambda_ood": 0.0, "lambda_rare": 1e3}
-    found = query(pool, 5, gate=None, **choices)
-    assert [int(i) for i in found.ids] == sorted(range(len(f)), key=lambda i: -rare[i])[:5]
-    term = 1e3 * found.scores["rarity"] + found.scores["uncertainty"]
-    assert found.scores["ranking"].tolist() == pytest.approx(term.tolist())
-
-
 def test_no_labelled_outlier_means_no_penalty() -> None:
     pool = ordered_pool()
     none = replace(
@@ -216,9 +201,15 @@ def test_evidence_and_epistemic_term_are_as_chosen(activation: str, epistemic: s
     assert torch.equal(found.scores["uncertainty"], want)
 
 
-def test_rarity_is_added_by_its_weight() -> None:
+def test_rarity_is_of_the_classes_that_lie_near_and_added_by_its_weight() -> None:
     pool = ordered_pool()
-    surprise = rarity(pool.global_logits, pool.labelled.labels)
+    known, labels = pool.labelled.features.numpy(), pool.labelled.labels.numpy()
+    classes = range(pool.global_logits.shape[1])
+    near = [
+        [max((cosine(x, y) for y in known[labels == c]), default=-1.0) for c in classes]
+        for x in pool.features.numpy()
+    ]
+    surprise = rarity(torch.tensor(near, dtype=torch.float64), pool.labelled.labels)
     without, with_it = (query(pool, lambda_rare=x).scores for x in (0.0, 2.0))
     assert with_it["rarity"].tolist() == pytest.approx(surprise.tolist())
     added = with_it["ranking"] - without["ranking"]
