@@ -11,7 +11,7 @@ import torch
 
 from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import site_data
-from fidal.experiment.before import check_labels, check_ledger, check_needs
+from fidal.experiment.before import check_labels, check_ledger, check_needs, check_sites
 from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import KEY, rows_of
@@ -61,6 +61,7 @@ class Run:
     def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
         benchmark = loaded(self.experiment.benchmark, cache)
         check_needs(self.experiment.strategy, benchmark)
+        check_sites(self.experiment.discarding, benchmark)
         sites = self._sites(benchmark)
         with ExitStack() as ending:
             for site in sites:
@@ -97,6 +98,7 @@ class Run:
             training=experiment.training,
             strategy=experiment.strategy,
             candidates=experiment.candidates,
+            discarding=experiment.discarding,
         )
         sites = []
         for name in benchmark.manifest.sites:

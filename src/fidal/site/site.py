@@ -1,6 +1,6 @@
 """One clinic: it owns images, ledger and model, and answers the coordinator's requests."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,8 @@ class Setup:
     strategy: Strategy
     candidates: int
     """At most so many random candidates are scored per query."""
+    discarding: tuple[str, ...] = ()
+    """Sites that keep no image answered OUTLIER: nothing learns from it, and no gate sees it."""
 
 
 class Site:
@@ -119,7 +121,7 @@ class Site:
         Idempotent per round: repeated, it chooses the same images from the same knowledge, and
         the ledger asks none of them twice.
         """
-        known = known_before(request.round, self.data, self.ledger)
+        known = self._known_before(request.round)
         if request.weights is None:
             query, candidates = self._warm_up(known, request.budget), known.unasked
         else:
@@ -168,8 +170,14 @@ class Site:
         state.load(weights)
         return network
 
-    def _labelled_before(self, round: int) -> TrainingSet:
+    def _known_before(self, round: int) -> Knowledge:
         known = known_before(round, self.data, self.ledger)
+        if self.name in self.setup.discarding:
+            return replace(known, outliers=known.outliers[:0])
+        return known
+
+    def _labelled_before(self, round: int) -> TrainingSet:
+        known = self._known_before(round)
         return TrainingSet(
             labelled=torch.from_numpy(known.labelled),
             labels=torch.from_numpy(known.labels),
