@@ -12,7 +12,10 @@ from typer.testing import CliRunner
 from fidal.cli.commands import app
 from fidal.data.embeddings import read_embeddings
 from fidal.data.folder import Folder
+from fidal.data.prepared import FedIsic
+from fidal.data.preparing.prepare import prepare
 from fidal.encoders.any_timm import TimmEncoder
+from tests.data.preparing.made import Made, files
 from tests.small import images
 
 MODEL = "test_vit"
@@ -47,7 +50,7 @@ def test_what_it_writes_is_what_a_benchmark_reads(folder: Path, suffix: str) -> 
         np.array(loaded.inputs)
     )
     assert loaded.coverage is not None
-    assert np.allclose(loaded.coverage, expected, atol=1e-2)
+    assert np.allclose(loaded.coverage, expected, atol=1e-4)
     assert np.abs(expected).max() > 0.1
 
 
@@ -102,6 +105,17 @@ def test_the_files_encoder_is_taken_and_set_goes_over_it(folder: Path) -> None:
 def test_what_is_wrong_is_said(folder: Path, words: tuple[str, ...], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         fidal("embed", *words)
+
+
+def test_a_prepared_folder_is_known_by_its_record(folder: Path) -> None:
+    prepare(Made(), Made().collect([files(folder / "downloads")]), folder / "prepared")
+    assert "6 embeddings of length 64" in fidal("embed", "prepared", *VIT, "--out", "p.npz")
+    source = FedIsic(root=folder / "prepared", embeddings=folder / "p.npz", view="embeddings")
+    loaded = source.load(folder / "cache")
+    pixels = np.load(folder / "prepared" / "pixels.npy")
+    assert pixels.shape == (6, 4, 6, 1)
+    expected = TimmEncoder(model=MODEL, checkpoint=folder / "vit.pth").encode(pixels)
+    assert np.allclose(loaded.inputs, expected, atol=1e-4)
 
 
 def test_vectors_are_no_images(folder: Path) -> None:

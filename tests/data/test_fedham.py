@@ -6,8 +6,9 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from fidal.data.benchmark import Benchmark, DataAbsent
+from fidal.data.benchmark import Benchmark, DataAbsent, PromptScores
 from fidal.data.fedham import CLASSES, HAM, PAD, SITES, SSCD, FedHam
+from fidal.data.prompts import Prompts
 from fidal.types import OUTLIER
 
 TRAIN_PER_CLASS = {"vidir_molemax": (8, 40), "vidir_modern": (16, 24), "rosendahl": (12, 8)}
@@ -175,6 +176,31 @@ def test_every_array_is_of_its_own_image(data: Path, tmp_path: Path) -> None:
     assert probe.manifest.ids == manifest.ids
     assert probe.inputs.dtype == np.float32
     np.testing.assert_array_equal(probe.inputs, benchmark.coverage)
+
+
+@pytest.mark.parametrize("view", ["images", "embeddings"])
+def test_prompts_see_the_images_in_either_view(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def scores(
+        self: Prompts, ids: tuple[str, ...], images: np.ndarray, cache: Path
+    ) -> PromptScores:
+        asked.append(ids)
+        return PromptScores(images[:, 0, 0, :2].astype(np.float32), (True, False))
+
+    monkeypatch.setattr(Prompts, "scores", scores)
+    source = FedHam.model_validate({"view": view, "prompts": "fedisic"})
+    benchmark = source.load(tmp_path / "cache")
+    assert asked == [benchmark.manifest.ids] and benchmark.prompts is not None
+    # Red and green of an image are its row in the files, as its vector's first number is by four.
+    assert benchmark.coverage is not None
+    expected = np.repeat(benchmark.coverage[:, :1] / 4, 2, axis=1)
+    np.testing.assert_array_equal(benchmark.prompts.logits, expected)
+    assert benchmark.inputs.ndim == (4 if view == "images" else 2)
+    bare = source.bare()
+    assert isinstance(bare, FedHam) and bare.view == "images" and bare.prompts is None
 
 
 def test_columns_say_what_is_known_of_each_kind(data: Path, tmp_path: Path) -> None:

@@ -7,11 +7,15 @@ from torch import Tensor, nn
 
 
 def lively(network: nn.Module, images: Tensor, by: float = 0.02) -> nn.Module:
-    """Random weights, batch norms that fit what flows: a wrong name or turn changes the output."""
+    """Random weights, always the same, and batch norms that fit what flows: a wrong name or turn
+    changes the output."""
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in network.parameters():
-            parameter.add_(by * torch.randn(parameter.shape, generator=generator))
+            random = torch.randn(parameter.shape, generator=generator)
+            if parameter.ndim > 1:  # As large as it was, but drawn here.
+                parameter.copy_(random * parameter.std())
+            parameter.add_(by * random)
         norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
         for norm in norms:
             norm.momentum = None
@@ -31,6 +35,12 @@ def pictures(n: int, height: int, width: int, channels: int = 3) -> NDArray[np.u
     rng = np.random.default_rng(2)
     coarse = rng.integers(0, 256, (n, -(-height // 8), -(-width // 8), channels), dtype=np.uint8)
     return coarse.repeat(8, axis=1).repeat(8, axis=2)[:, :height, :width].copy()
+
+
+def close(rows: NDArray[np.float32] | Tensor, expected: Tensor) -> bool:
+    """Equal to 1e-4 of the largest number, or of one."""
+    scale = max(1.0, float(expected.abs().max()))
+    return bool(np.abs(np.asarray(rows) - np.asarray(expected)).max() <= 1e-4 * scale)
 
 
 def told_apart(rows: Tensor) -> bool:

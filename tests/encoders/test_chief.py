@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from fidal.encoders import ENCODERS
 from fidal.encoders.architectures.swin import SwinTiny
 from fidal.encoders.chief import CONSTANTS, Chief
-from tests.encoders.made import lively, noise, pictures, told_apart
+from tests.encoders.made import close, lively, noise, pictures, told_apart
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +34,7 @@ def test_the_published_layout_gives_the_mean_token_of_patches_made_larger(
     with torch.no_grad():
         expected = donor(encoder.preparation(torch.from_numpy(images)))
     assert rows.shape == (2, encoder.dimension) == (2, 768)
-    assert told_apart(expected) and np.allclose(rows, expected, atol=1e-4)
+    assert told_apart(expected) and close(rows, expected)
 
 
 def test_constants_may_be_absent_and_nothing_else(tmp_path: Path, donor: SwinTiny) -> None:

@@ -47,11 +47,29 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_are_those_of_the_prepared_images_whatever_the_batch() -> None:
     images = pictures(7, 24, 32)
     expected = (images.mean((1, 2)) / 255 - MEAN) / STD
-    for batch in (1, 2, 7, 32):
+    for batch in (1, 2, 7, 32, None):
         rows = Means(batch=batch).encode(images)
         assert rows.dtype == np.float32
         assert np.allclose(rows, expected, atol=1e-5)
     assert Means().encode(images[:0]).shape == (0, 3)
+
+
+def test_unset_the_batch_follows_the_pixels_that_the_network_sees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batches: list[int] = []
+    monkeypatch.setattr(
+        "fidal.encoders.network.forward",
+        lambda network, x: batches.append(len(x)) or torch.zeros(len(x), 3),
+    )
+    monkeypatch.setattr("fidal.encoders.network.device", lambda: torch.device("cpu"))
+    Means().encode(pictures(20, 224, 224))
+    Means().encode(pictures(3, 1024, 768, channels=1))
+    assert batches == [16, 4, 1, 1, 1]
+    batches.clear()
+    monkeypatch.setattr(Means, "preparation", Preparation(112, MEAN, STD))
+    Means().encode(pictures(70, 224, 224))
+    assert batches == [64, 6]
 
 
 def test_gray_images_and_read_only_ones_are_taken() -> None:
@@ -78,7 +96,7 @@ def test_the_batch_is_not_part_of_the_identity_but_weights_and_preparation_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     identity = Means().identity
-    assert Means(batch=5, keep="float32").identity == identity
+    assert Means(batch=5, keep="float16").identity == identity
     monkeypatch.setattr(Means, "file", "second")
     assert Means().identity != identity
     monkeypatch.undo()

@@ -10,7 +10,7 @@ from torch import Tensor
 from fidal.encoders import ENCODERS, panderm
 from fidal.encoders.architectures.vit import VisionTransformer
 from fidal.encoders.panderm import PREPARATION, SHAPES, PanDerm
-from tests.encoders.made import lively, noise, pictures, told_apart
+from tests.encoders.made import close, lively, noise, pictures, told_apart
 
 SMALL = {"large": (64, 2, 4), "base": (48, 1, 3)}
 
@@ -56,7 +56,7 @@ def test_the_published_layout_gives_the_class_token_of_prepared_images(
     assert rows.shape == (3, encoder.dimension) == (3, SMALL[model][0])
     with torch.no_grad():
         expected = network(PREPARATION(torch.from_numpy(images)))
-    assert told_apart(expected) and np.allclose(rows, expected, atol=1e-4)
+    assert told_apart(expected) and close(rows, expected)
 
 
 def test_bare_names_with_a_head_and_without_the_fixed_position_are_taken(tmp_path: Path) -> None:

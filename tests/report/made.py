@@ -122,10 +122,12 @@ def _rows(
         base = 0.2 + (gain if round else 0) * (1 - np.exp(-round / 2)) + bonus * (round > 0)
         confusions.append(_confusion(TEST[: len(classes)] // (1 + k % 2), base, rng))
         asked = config["budget"]
-        odds = [SHARE[site] * (taste if r else 1) for r in range(round + 1)]
+        odds = [SHARE.get(site, 0.3) * (taste if r else 1) for r in range(round + 1)]
         each = [int(asked * share) + (seed * (r + 3)) % 4 for r, share in enumerate(odds)]
         outliers, now = sum(each), each[-1]
-        counts = np.array([POOL[site] - round * asked, asked, now, asked * (round + 1), outliers])
+        counts = np.array(
+            [POOL.get(site, 500) - round * asked, asked, now, asked * (round + 1), outliers]
+        )
         total += counts
         rows.append(
             {
@@ -138,7 +140,7 @@ def _rows(
                 "calibration_error": 0.1 + 0.01 * k,
                 "loss": 1.5,
                 **_counts(counts),
-                "pool_ood_share": SHARE[site],
+                "pool_ood_share": SHARE.get(site, 0.3),
                 "gate": _gate(rng) if strategy.startswith("fidal") and round else None,
             }
         )

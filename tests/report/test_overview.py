@@ -30,6 +30,15 @@ def test_leads_of_all_settings_in_a_sentence(tmp_path: Path) -> None:
     )
 
 
+def test_a_rival_without_a_last_round_is_no_better(tmp_path: Path) -> None:
+    for budget in (50, 100):
+        make_run(tmp_path, "fidal", budget=budget)
+        make_run(tmp_path, "badge", budget=budget)
+        make_run(tmp_path, "pal", budget=budget, upto=3)
+    found = over_settings(read_folders([tmp_path]).studies)
+    assert found is not None and "the fewest images in 2 of 2" in found.text
+
+
 def test_one_setting_and_methods_alone_say_nothing(study: Study, tmp_path: Path) -> None:
     assert over_settings([study]) is None
     for budget in (50, 100):

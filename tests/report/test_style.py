@@ -6,7 +6,20 @@ from matplotlib.colors import to_rgb
 
 from fidal.report.figures import accuracy_ood
 from fidal.report.frame import Study
-from fidal.report.style import ID, KNOWN, OOD, label, looks, ordered, signed
+from fidal.report.style import (
+    GREY,
+    ID,
+    KNOWN,
+    OOD,
+    across,
+    fitted,
+    in_turn,
+    label,
+    looks,
+    ordered,
+    side_colour,
+    signed,
+)
 
 
 def test_no_two_strategies_look_alike() -> None:
@@ -56,3 +69,30 @@ def test_drawing_leaves_matplotlib_as_it_was(study: Study) -> None:
     before = dict(matplotlib.rcParams)
     accuracy_ood.draw(study)
     assert dict(matplotlib.rcParams) == before
+
+
+def test_names_are_fitted_into_two_lines() -> None:
+    assert fitted("rosendahl") == "rosendahl"
+    assert fitted("Senograph 2000D ADS", 12) == "Senograph\n2000D ADS"
+    long = fitted("a name that is far too long for a panel", 10)
+    assert long == "a name\nthat is…"
+    assert all(len(line) <= 10 for line in long.split("\n"))
+    assert fitted("x" * 50, 10) == "x" * 10 + "\n" + "x" * 9 + "…"
+
+
+def test_grids_have_no_panel_alone_in_a_row_where_they_need_not() -> None:
+    assert [across(count) for count in (1, 2, 3, 4, 5, 6, 7)] == [1, 2, 3, 2, 3, 3, 3]
+
+
+def test_looks_in_turn_differ_from_their_neighbours() -> None:
+    found = list(in_turn([str(i) for i in range(20)]).values())
+    for one, two in itertools.pairwise(found):
+        assert one.colour != two.colour and one.marker != two.marker
+    assert len({(look.colour, look.marker) for look in found}) == 20
+
+
+@pytest.mark.parametrize(
+    ("points", "colour"), [(0.1, ID), (-0.1, OOD), (0.01, GREY), (float("nan"), GREY)]
+)
+def test_side_colour(points: float, colour: str) -> None:
+    assert side_colour(points) == colour

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
+from fidal.cli.options import Cache, Json
 from fidal.data import BENCHMARKS
 from fidal.data.benchmark import Source
 from fidal.data.embeddings import write_embeddings
@@ -34,11 +35,11 @@ def embed(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="key=value of the encoder, e.g. model=base")
     ] = None,
-    cache: Annotated[Path, typer.Option(help="shared by all runs")] = Path("cache"),
+    cache: Cache = Path("cache"),
     out: Annotated[
         Path | None, typer.Option(help="also one .npz or .safetensors file with ids")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="for machines: JSON on stdout")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compute the embeddings of all images, or go on where that was cut."""
     table = _benchmark(benchmark)

@@ -36,7 +36,6 @@ class MammoClip(PublishedEncoder):
     name: ClassVar[str] = "mammo-clip"
     cards: ClassVar[Mapping[str, Card]] = {model: _card(model) for model in SCALES}
     model: Literal["b5", "b2"] = Field(default="b5", description="EfficientNet B5 or B2")
-    batch: int = Field(default=4, ge=1, description="images at once: less needs less memory")
 
     @property
     def dimension(self) -> int:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import lru_cache
-from typing import Literal
+from typing import Final
 
 import numpy as np
 import torch
@@ -13,13 +13,18 @@ from torch import Tensor, nn
 from fidal.encoders.base import Encoder, check_images
 from fidal.encoders.preparation import Preparation
 
+PIXELS: Final = {"cpu": 16 * 224**2, "cuda": 128 * 224**2}
+"""At once. On a CPU more are slower: the system spends its time on clearing memory."""
+
 
 class NetworkEncoder(Encoder):
     """A network with frozen weights, float32 on a CPU and mixed float16 on a GPU."""
 
-    batch: int = Field(default=32, ge=1, description="images at once: less needs less memory")
-    keep: Literal["float32", "float16"] = Field(
-        default="float16", description="how the cache keeps embeddings; float16 halves its size"
+    batch: int | None = Field(
+        default=None,
+        ge=1,
+        description="images at once, fewer need less memory; unset: as many as have the pixels of "
+        "16 of 224 x 224 on a CPU, of 128 on a GPU",
     )
 
     @property
@@ -46,12 +51,19 @@ class NetworkEncoder(Encoder):
         check_images(self, images)
         network, preparation = _loaded(self, self.identity), self.preparation
         rows = np.empty((len(images), self.dimension), dtype=np.float32)
-        for start in range(0, len(images), self.batch):
-            part = slice(start, start + self.batch)
+        step = self.batch or max(1, PIXELS[device().type] // self._seen(images))
+        for start in range(0, len(images), step):
+            part = slice(start, start + step)
             pixels = torch.from_numpy(np.array(images[part])).to(device())
             with torch.inference_mode():
-                rows[part] = forward(network, preparation(pixels)).cpu().numpy()
+                seen = preparation(pixels).contiguous(memory_format=torch.channels_last)
+                rows[part] = forward(network, seen).cpu().numpy()
         return rows
+
+    def _seen(self, images: NDArray[np.uint8]) -> int:
+        """Pixels of an image as the network sees it."""
+        size = self.preparation.size
+        return images.shape[1] * images.shape[2] if size is None else size**2
 
     def release(self) -> None:
         """See the base class."""
@@ -76,4 +88,6 @@ def forward(network: nn.Module, x: Tensor) -> Tensor:
 @lru_cache(maxsize=1)
 def _loaded(encoder: NetworkEncoder, identity: str) -> nn.Module:
     # `identity` is an argument so that weights that changed on the disk are read again.
-    return encoder.network().eval().requires_grad_(False).to(device())
+    # Convolutions are a quarter faster with channels last, transformers no slower.
+    network = encoder.network().eval().requires_grad_(False)
+    return network.to(memory_format=torch.channels_last).to(device())

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from fidal.data.benchmark import Benchmark
+from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import SiteData
 from fidal.experiment.config import ConfigError
 from fidal.federation.messages import QueryReply
@@ -35,6 +35,13 @@ def check_sites(discarding: tuple[str, ...], benchmark: Benchmark) -> None:
         if site not in benchmark.manifest.sites:
             known = list(benchmark.manifest.sites)
             raise ConfigError(f"discarding: unknown site '{site}'; {nearest(site, known)}")
+
+
+def needed(source: Source, strategy: Strategy) -> Source:
+    """The source without prompts if the strategy looks at none: they need a whole model more."""
+    if "prompts" in strategy.required() or getattr(source, "prompts", None) is None:
+        return source
+    return source.model_copy(update={"prompts": None})
 
 
 def check_labels(data: SiteData) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import site_data
-from fidal.experiment.before import check_labels, check_ledger, check_needs, check_sites
+from fidal.experiment.before import check_labels, check_ledger, check_needs, check_sites, needed
 from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.records import KEY, rows_of
@@ -59,7 +59,8 @@ class Run:
                 self._go_on(state, cache, told)
 
     def _go_on(self, state: State, cache: Path, told: Told | None) -> None:
-        benchmark = loaded(self.experiment.benchmark, cache)
+        source = needed(self.experiment.benchmark, self.experiment.strategy)
+        benchmark = loaded(source, cache)
         check_needs(self.experiment.strategy, benchmark)
         check_sites(self.experiment.discarding, benchmark)
         sites = self._sites(benchmark)
@@ -145,9 +146,9 @@ class Run:
 
 def loaded(source: Source, cache: Path) -> Benchmark:
     """The benchmark. Of several processes one draws, decodes and encodes; the others wait for it
-    and find that in the cache.
+    and find that in the cache, even if they want other embeddings of the same images.
     """
-    key = hashlib.sha256(source.model_dump_json().encode()).hexdigest()[:12]
+    key = hashlib.sha256(source.bare().model_dump_json().encode()).hexdigest()[:12]
     turn = cache / "turns" / f"{source.name}-{key}"
     turn.mkdir(parents=True, exist_ok=True)
     with hold(turn, wait=True):

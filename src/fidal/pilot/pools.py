@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fidal.data.benchmark import Benchmark
 from fidal.data.sites import SiteData, site_data
-from fidal.experiment.before import FROM_DATA
+from fidal.experiment.before import FROM_DATA, needed
 from fidal.experiment.config import ConfigError, Experiment
 from fidal.experiment.run import loaded
 from fidal.site.draws import scored, warm_up
@@ -42,7 +42,7 @@ def site_pools(experiment: Experiment, cache: Path) -> list[SitePool]:
     as in round 0 of a run with this configuration, and the labels of the others are the truth.
     Where some have none, those that have one are the warm-up, and there is no truth.
     """
-    benchmark = loaded(experiment.benchmark, cache)
+    benchmark = loaded(needed(experiment.benchmark, experiment.strategy), cache)
     if benchmark.coverage is None:
         raise ConfigError(
             f"a pilot needs the coverage features g(x), and benchmark '{benchmark.name}' as "

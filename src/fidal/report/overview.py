@@ -23,7 +23,8 @@ def over_settings(studies: Sequence[Study]) -> Finding | None:
         )
         leads += [100 * (ours - best)] if ours == ours and best == best else []
         own = study.spread(base, "purity", round).mean
-        purer.append(all(own > study.spread(m, "purity", round).mean for m in others))
+        theirs = [study.spread(method, "purity", round).mean for method in others]
+        purer.append(not any(purity >= own for purity in theirs))  # NaN is no purity
     if len(leads) < 2:
         return None
     us = label(reference(studies[0]))

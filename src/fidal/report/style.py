@@ -4,6 +4,7 @@ Colours can be told apart with red-green and blue-yellow colour blindness (Okabe
 first, then Tol's muted one), and never alone: a strategy also has its marker.
 """
 
+import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -191,6 +192,18 @@ def mark(look: Look, size: float) -> dict[str, Any]:
         "markeredgewidth": 0.3,
         "linestyle": "none",
     }
+
+
+def fitted(name: str, width: int = 24) -> str:
+    """A site's or a class's name in at most two lines of so many letters.
+
+    >>> fitted("University Hospital of the Northern Province", 16)
+    'University\\nHospital of the…'
+    """
+    first, *rest = textwrap.wrap(name, width) or [""]
+    if not rest:
+        return first
+    return f"{first}\n{rest[0]}" if len(rest) == 1 else f"{first}\n{rest[0][: width - 1]}…"
 
 
 def panels(

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from fidal.checkpoints.efficientnet import renamed
 from fidal.encoders.architectures.efficientnet import B2, B5, EfficientNet, Scale
-from tests.encoders.made import lively, noise, told_apart
+from tests.encoders.made import close, lively, noise, told_apart
 
 TALL = (304, 184)
 """1520 x 912 by five. It would be padded at other places than the square that a network is for."""
@@ -31,7 +31,7 @@ def against_theirs(scale: Scale, x: Tensor) -> None:
     with torch.no_grad():
         rows = ours(x)
         assert rows.shape == (len(x), scale.channels(1280)) and told_apart(rows)
-        assert torch.allclose(rows, package(x).flatten(1), atol=1e-4)
+        assert close(rows, package(x).flatten(1))
 
 
 @pytest.mark.parametrize("pixels", [260, 456, 101])
@@ -60,7 +60,7 @@ def test_at_its_own_resolution_padding_and_output_are_timms_and_elsewhere_not() 
     timms.load_state_dict(renamed(ours.state_dict(), timms))
     with torch.no_grad():
         square, tall = noise(1, B2.pixels, B2.pixels), noise(1, 320, 184)
-        assert torch.allclose(ours(square), timms(square), atol=1e-4)
+        assert close(ours(square), timms(square))
         # The reason why this is not simply timm's network.
         assert not torch.allclose(ours(tall), timms(tall), atol=1e-2)
 
@@ -72,4 +72,4 @@ def test_b5_at_its_own_resolution_is_timms() -> None:
     timms.load_state_dict(renamed(ours.state_dict(), timms))
     with torch.no_grad():
         square = noise(1, B5.pixels, B5.pixels)
-        assert torch.allclose(ours(square), timms(square), atol=1e-4)
+        assert close(ours(square), timms(square))

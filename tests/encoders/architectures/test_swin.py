@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from fidal.encoders.architectures.swin import SwinTiny, apart, offsets, together, windows
-from tests.encoders.made import lively, noise, told_apart
+from tests.encoders.made import close, lively, noise, told_apart
 
 CONSTANTS = ("attn_mask", "relative_position_index")
 
@@ -38,7 +38,7 @@ def test_the_output_and_the_constants_are_timms() -> None:
     with torch.no_grad():
         rows = ours(x)
         assert rows.shape == (2, 768) and told_apart(rows)
-        assert torch.allclose(rows, theirs(x), atol=1e-4)
+        assert close(rows, theirs(x))
     constants = {k: x for k, x in theirs.named_buffers() if k.endswith(CONSTANTS)}
     assert constants.keys() == {k for k in state if k.endswith(CONSTANTS)}
     assert all(torch.equal(state[name], tensor) for name, tensor in constants.items())

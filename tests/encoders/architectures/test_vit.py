@@ -7,7 +7,7 @@ from timm.layers import build_sincos2d_pos_embed
 from torch import Tensor, nn
 
 from fidal.encoders.architectures.vit import VisionTransformer, sine_cosine
-from tests.encoders.made import lively, noise, told_apart
+from tests.encoders.made import close, lively, noise, told_apart
 
 
 def in_timms_names(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -38,7 +38,7 @@ def against_timm(width: int, depth: int, heads: int) -> None:
     with torch.no_grad():
         rows = ours(x)
         assert told_apart(rows)
-        assert torch.allclose(rows, theirs(x), atol=1e-4)
+        assert close(rows, theirs(x))
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), [(96, 3, 3), (64, 2, 4)])

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from fidal.report.comparing import reference
 from fidal.report.figures.legend import legend_below, who
 from fidal.report.frame import Study
-from fidal.report.style import GREY, TWO_COLUMNS, across, figure, mark, styled, tag
+from fidal.report.style import GREY, TWO_COLUMNS, across, figure, fitted, mark, styled, tag
 from fidal.report.subgroups import FEW, Subgroup
 
 TITLE: Final = "Results by subgroup"
@@ -36,7 +36,7 @@ def draw(study: Study, groups: Sequence[Subgroup]) -> Figure | None:
     grid = made.subplots(rows, wide, squeeze=False, sharex=True).ravel().tolist()
     for axes, column in zip(grid, columns, strict=False):
         _panel(axes, study, own[column])
-        axes.set_title(column)
+        axes.set_title(fitted(column))
         axes.set_xlabel(f"{study.score_name} (%)")
     for axes in grid[len(columns) :]:
         axes.remove()
@@ -60,7 +60,7 @@ def _panel(axes: Axes, study: Study, groups: Sequence[Subgroup]) -> None:
             artists += bars.get_children()
         for artist in artists:
             tag(artist, study.strategy(method))
-    axes.set_yticks(range(len(groups)), [f"{g.value} ({g.images:,})" for g in groups])
+    axes.set_yticks(range(len(groups)), [fitted(f"{g.value} ({g.images:,})") for g in groups])
     for text, group in zip(axes.get_yticklabels(), groups, strict=True):
         text.set_color(GREY if group.few else "black")
         text.set_fontstyle("italic" if group.few else "normal")

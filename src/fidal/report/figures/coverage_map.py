@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fidal.report.feature_map import FeatureMap
-from fidal.report.style import ID, OOD, TWO_COLUMNS, figure, panels, styled
+from fidal.report.style import ID, OOD, TWO_COLUMNS, figure, fitted, panels, styled
 from fidal.types import OUTLIER
 
 TITLE: Final = "What the gate’s encoder sees"
@@ -39,7 +39,7 @@ def draw(features: FeatureMap | None, sites: Sequence[str]) -> Figure | None:
         known = labels >= OUTLIER
         x, y = at[known].T
         axes.scatter(x, y, s=3, c=colours[labels[known]], alpha=0.6, lw=0, rasterized=True)
-        axes.set(title=site, xticks=[], yticks=[])
+        axes.set(title=fitted(site), xticks=[], yticks=[])
     handles = [
         Line2D([], [], color=colour, marker="o", ls="none", label=name)
         for colour, name in ((ID, "ID (a shade per class)"), (OOD, "OOD"))

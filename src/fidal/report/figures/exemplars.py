@@ -1,4 +1,4 @@
-"""The sheet of images that were queried and refused, with the numbers behind it (Figure 7)."""
+"""The sheet of images that were queried and refused, with the numbers behind it (Figure 9)."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 
 from fidal.report.album import Album
 from fidal.report.exemplars import ACROSS, Exemplar, Kind, Sheet
-from fidal.report.style import GREY, TWO_COLUMNS, styled
+from fidal.report.style import GREY, TWO_COLUMNS, fitted, styled
 
 TITLE: Final = "Queried and refused images"
 CAPTION: Final = (
@@ -20,9 +20,11 @@ CAPTION: Final = (
 )
 LEFT: Final = 1.0
 """Inches for the names of the rows."""
-TOP: Final = 0.2
+TOP: Final = 0.28
 UNDER: Final = 0.3
 """Inches below an image, for its text."""
+LETTERS: Final = 15
+"""So many fit below an image."""
 
 
 @styled
@@ -41,7 +43,8 @@ def draw(sheet: Sheet, album: Album) -> Figure | None:
     axes.autoscale(False)
     for column, site in enumerate(sites):
         middle = LEFT + (column + 0.5) * each * cell
-        axes.text(middle, TOP / 2, site, ha="center", va="center", weight="bold", fontsize=7.5)
+        name = fitted(site, max(9, 12 * each))
+        axes.text(middle, TOP / 2, name, ha="center", va="center", weight="bold", fontsize=7)
     for row, kind in enumerate(kinds):
         top = TOP + row * (cell + UNDER)
         _name(axes, kind, top, cell)
@@ -77,5 +80,6 @@ def _picture(
     axes.imshow(pixels, extent=(x, x + edge, y + edge, y), aspect="auto", zorder=1)
     frame = Rectangle((x, y), edge, edge, fill=False, ec=exemplar.kind.colour, lw=1.8, zorder=2)
     axes.add_patch(frame)
-    text = f"{album.word(exemplar.sample)}\n{exemplar.score}"
+    word = album.word(exemplar.sample)
+    text = f"{word if len(word) <= LETTERS else word[: LETTERS - 1] + '…'}\n{exemplar.score}"
     axes.text(left + cell / 2, y + edge + 0.035, text, ha="center", va="top", size=6)

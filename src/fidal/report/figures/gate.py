@@ -13,7 +13,17 @@ from matplotlib.patches import Patch
 from fidal.report.comparing import reference
 from fidal.report.evidence import SiteQuery
 from fidal.report.frame import Study
-from fidal.report.style import GREY, ID, OOD, TWO_COLUMNS, figure, panels, rounds_along, styled
+from fidal.report.style import (
+    GREY,
+    ID,
+    OOD,
+    TWO_COLUMNS,
+    figure,
+    fitted,
+    panels,
+    rounds_along,
+    styled,
+)
 from fidal.report.tables.gates import has_gate, over_rounds
 from fidal.types import OUTLIER
 
@@ -44,7 +54,7 @@ def draw(
     for place, site in enumerate(study.sites):
         row, column = divmod(place, columns)
         first = row * lines * columns + column
-        grid[first].set_title(site)
+        grid[first].set_title(fitted(site))
         if site in known:
             _histogram(grid[first], known[site], label)
         _rounds(grid[first + (lines - 1) * columns], study, method, site)

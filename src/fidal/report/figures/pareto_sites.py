@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from fidal.report.figures.legend import legend_below
 from fidal.report.figures.pareto import draw_paths
 from fidal.report.frame import Study
-from fidal.report.style import TWO_COLUMNS, figure, panels, styled
+from fidal.report.style import TWO_COLUMNS, figure, fitted, panels, styled
 
 TITLE: Final = "Accuracy and purity at each site"
 CAPTION: Final = (
@@ -25,7 +25,7 @@ def draw(study: Study) -> Figure:
     grid = panels(made, rows, columns, len(study.sites))
     for axes, site in zip(grid, study.sites, strict=True):
         draw_paths(axes, study, site)
-        axes.set_title(site)
+        axes.set_title(fitted(site))
         axes.set_xlabel("ID purity (%)")
     for axes in grid[::columns]:
         axes.set_ylabel(f"{study.score_name} (%)")

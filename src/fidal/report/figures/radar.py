@@ -18,6 +18,7 @@ from fidal.report.style import (
     GREY,
     ONE_COLUMN,
     figure,
+    fitted,
     mark,
     side_colour,
     signed,
@@ -38,6 +39,9 @@ SIDES: Final[Mapping[int, Literal["left", "center", "right"]]] = {
     1: "left",
 }
 """Towards which side a spoke's name grows, by the sine of its angle: away from the circle."""
+
+LETTERS: Final = 12
+"""In a line of a class's name."""
 
 
 @styled
@@ -69,7 +73,8 @@ def draw_spokes(axes: Axes, study: Study) -> None:
     for text, angle, gap in zip(axes.get_xticklabels(), turn, class_gaps(study), strict=True):
         text.set_horizontalalignment(SIDES[round(float(np.sin(angle)))])
         text.set_color(side_colour(gap))
-    axes.tick_params(axis="x", pad=2)
+    wrapped = any(fitted(name, LETTERS) != name for name in study.classes)
+    axes.tick_params(axis="x", pad=6 if wrapped else 2)
     axes.set_ylim(0, None)
     axes.spines["polar"].set(color=GREY, linewidth=0.5)
     axes.set_rlabel_position(180 / len(study.classes))
@@ -98,4 +103,6 @@ def class_gaps(study: Study) -> Floats:
 def _spokes(study: Study) -> list[str]:
     gaps = class_gaps(study)
     texts = [signed(gap) if np.isfinite(gap) else "" for gap in gaps]
-    return [f"{name}\n{text}" for name, text in zip(study.classes, texts, strict=True)]
+    return [
+        f"{fitted(name, LETTERS)}\n{text}" for name, text in zip(study.classes, texts, strict=True)
+    ]

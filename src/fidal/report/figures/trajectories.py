@@ -1,4 +1,4 @@
-"""Trajectories over rounds: score, ID purity, and OOD queried so far."""
+"""Trajectories over rounds (Figure 7): score, ID purity, and OOD queried so far."""
 
 from typing import Any, Final
 

@@ -44,7 +44,8 @@ class Cell:
         """Table S5 is of the final round, the others are of each method's best."""
         if at == "best":
             return self.table != "Table S5"
-        return self.table == "Table S5" or self.score.round == LAST.get(self.benchmark)
+        last = LAST.get(self.benchmark)
+        return self.table == "Table S5" or (last is not None and self.score.round == last)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from fidal.report.tables.headline import CAPTIONS, ROUND, SPREAD
 from fidal.report.tables.table import Column, Line, Table, Value
 
 PAPER = (
-    ' Lines "in the paper": its Table 1, on its own images, networks and encoders; a reference, '
-    "not ranked."
+    ' Lines "in the paper": its Tables 1 and S5, on its own images, networks and encoders; a '
+    "reference, not ranked."
 )
 
 
@@ -25,7 +25,7 @@ def side_by_side(studies: Sequence[Study], at: At) -> Table:
     columns = [Column("Method")]
     for name in [*(study.benchmark for study in studies), "Average"]:
         columns += [
-            Column(f"{name}: score (%)", "high", 100),
+            Column(f"{name}: score (%)", "high", 100, digits=2),
             Column(f"{name}: ID purity (%)", "high", 100),
         ]
     methods = ordered({method for study in studies for method in study.main})

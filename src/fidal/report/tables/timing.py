@@ -24,8 +24,8 @@ def timing(study: Study) -> Table | None:
         cells: tuple[Value, ...] = (
             label(method),
             *(_over(study, [seconds_per_round(run, phase) for run in runs]) for phase in PHASES),
-            max((_peak(run) for run in runs), default=0.0) or float("nan"),
-            max((wire_bytes(run) for run in runs), default=0.0) or float("nan"),
+            *(_largest([peak(run, phase) for run in runs]) for phase in PHASES),
+            _largest([wire_bytes(run) for run in runs]),
         )
         lines.append(Line(cells, study.strategy(method)))
     return Table(
@@ -34,14 +34,15 @@ def timing(study: Study) -> Table | None:
         caption=(
             f"{study.name}. Seconds per AL round, all sites one after the other, mean ± standard "
             "deviation over seeds; the query counts from R1, for the warm-up chooses at random. "
-            "Peak memory of one request, as far as the device can tell. Over the wire: weights "
+            "Peak: the most memory of any request of a phase, as far as the device can tell: of a "
+            "GPU what is allocated, on a CPU all that the process holds. Over the wire: weights "
             "sent to and from one site in one AL round (2 T + 2 times their size; counts and "
             "metrics are a few hundred bytes)."
         ),
         columns=(
             Column("Method"),
             *(Column(f"{phase} (s)", "low", digits=2) for phase in PHASES),
-            Column("Peak memory (MB)", "low", 1e-6, digits=0),
+            *(Column(f"{phase}: peak (MB)", "low", 1e-6, digits=0) for phase in PHASES),
             Column("Over the wire (MB)", "low", 1e-6, digits=2),
         ),
         lines=tuple(lines),
@@ -64,9 +65,15 @@ def wire_bytes(run: RunRows) -> float:
     return run.weight_bytes * (2 * int(training.get("rounds", 0)) + 2)
 
 
-def _peak(run: RunRows) -> float:
+def peak(run: RunRows, phase: str) -> float:
+    """Bytes; 0 if no request of the phase has told any."""
     fields: list[dict[str, Any]] = [dict(row) for row in run.timings]
-    return max((float(row["peak_bytes"] or 0) for row in fields), default=0.0)
+    own = [row for row in fields if row["phase"] == phase]
+    return max((float(row["peak_bytes"] or 0) for row in own), default=0.0)
+
+
+def _largest(values: Sequence[float]) -> float:
+    return max(values, default=0.0) or float("nan")
 
 
 def _over(study: Study, values: Sequence[float]) -> Spread:
