@@ -10,6 +10,7 @@ from scipy.special import digamma, gammaln
 from torch import Tensor
 
 from fidal.uncertainty import (
+    TEMPERATURE,
     Activation,
     aleatoric,
     calibrated,
@@ -191,9 +192,10 @@ def test_one_class_is_never_in_doubt() -> None:
 def test_rarity_by_hand() -> None:
     # Two images of class 0, one of class 1, none of class 2: pi = 3/6, 2/6, 1/6.
     labels = torch.tensor([0, 1, 0])
-    sure = torch.eye(3, dtype=torch.float64) * 1e3
+    sure = torch.eye(3, dtype=torch.float64) * 2 - 1
     assert rarity(sure, labels).tolist() == pytest.approx([math.log(2), math.log(3), math.log(6)])
-    torn = torch.tensor([[0.0, 0.0, math.log(2)]], dtype=torch.float64)  # p = 1/4, 1/4, 1/2
+    nearer = TEMPERATURE * math.log(2)  # twice as likely
+    torn = torch.tensor([[0.4, 0.4, 0.4 + nearer]], dtype=torch.float64)  # p = 1/4, 1/4, 1/2
     want = (math.log(2) + math.log(3)) / 4 + math.log(6) / 2
     assert rarity(torn, labels).item() == pytest.approx(want)
     assert rarity(torn, labels[:0]).item() == pytest.approx(math.log(3))  # all are equally rare

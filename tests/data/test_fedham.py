@@ -111,6 +111,55 @@ def test_no_outliers(data: Path, tmp_path: Path) -> None:
     assert len(manifest.ids) == 123
 
 
+def test_each_site_its_own_share_of_outliers(data: Path, tmp_path: Path) -> None:
+    # 48 : 40 : 20 ID and odds 0, 1/4, 4 want 90 photos of 36: 0.4 of the ID, 0 : 4 : 32 photos.
+    shares = {"vidir_molemax": 0.0, "vidir_modern": 0.2, "rosendahl": 0.8, "vienna_dias": 0.3}
+    assert counts(load(tmp_path, ood_share=shares)) == {
+        "vidir_molemax": [3, 16, 0, 5],
+        "vidir_modern": [6, 10, 4, 5],
+        "rosendahl": [5, 3, 32, 5],
+    }
+    del shares["rosendahl"]
+    with pytest.raises(ValueError, match="ood_share has no entry for site 'rosendahl'"):
+        load(tmp_path, ood_share=shares)
+
+
+def test_a_site_may_lack_classes_in_its_pool_but_not_in_its_test(
+    data: Path, tmp_path: Path
+) -> None:
+    everything = counts(load(tmp_path, ood_share=0))
+    fewer = counts(load(tmp_path, ood_share=0, lacking={"vidir_modern": ["NV", "DF"]}))
+    assert everything.pop("vidir_modern") == [16, 24, 0, 5]
+    assert fewer.pop("vidir_modern") == [16, 0, 0, 5]
+    assert fewer == everything
+
+
+def test_outliers_that_come_later(data: Path, tmp_path: Path) -> None:
+    assert load(tmp_path).manifest.since is None
+    manifest = load(tmp_path, ood_from=3).manifest
+    assert manifest.since is not None
+    np.testing.assert_array_equal(manifest.since, 3 * (manifest.label == OUTLIER))
+
+
+def test_validation_takes_a_third_of_the_training_images_and_none_of_the_test(
+    data: Path, tmp_path: Path
+) -> None:
+    usual = load(tmp_path, ood_share=0.1).manifest
+    known = {kind: set(np.array(usual.ids)[usual.split == kind]) for kind in ("train", "test")}
+    seen = []
+    for seed in (1, 2):
+        manifest = load(tmp_path, ood_share=0.1, split="validation", seed=seed).manifest
+        ids, test = np.array(manifest.ids), manifest.split == "test"
+        assert test.sum() == 36 and (manifest.label[test] >= 0).all()
+        assert not known["test"] & set(ids)
+        assert set(ids[manifest.label >= 0]) <= known["train"]
+        # 72 of 108 are left: at 10 % that is 8 photos.
+        assert (~test & (manifest.label >= 0)).sum() == 72
+        assert (manifest.label == OUTLIER).sum() == 8
+        seen.append(set(ids[test]))
+    assert seen[0] != seen[1]
+
+
 def test_every_array_is_of_its_own_image(data: Path, tmp_path: Path) -> None:
     benchmark = load(tmp_path, view="images")
     manifest = benchmark.manifest
@@ -213,10 +262,10 @@ def test_lesion_disjoint_keeps_the_test_and_drops_training_images(
     assert not set(lesion.group[train]) & set(lesion.group[~train])
 
 
-@pytest.mark.parametrize("share", [-0.1, 0.61])
-def test_shares_that_the_data_cannot_give(share: float) -> None:
+@pytest.mark.parametrize("share", [-0.1, 0.91, {"vidir_modern": 0.95}])
+def test_shares_that_the_data_cannot_give(share: object) -> None:
     with pytest.raises(ValidationError, match="ood_share"):
-        FedHam(ood_share=share)
+        FedHam.model_validate({"ood_share": share})
 
 
 @pytest.mark.parametrize("file", [HAM, PAD, SSCD])

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fidal.data.injection import apportion, counts_for_share, cut, deal, random_order
+from fidal.data.injection import apportion, counts_for_shares, cut, deal, random_order
 
 
 @pytest.mark.parametrize(
@@ -11,17 +11,27 @@ from fidal.data.injection import apportion, counts_for_share, cut, deal, random_
     [(0.0, 8012, 0), (0.05, 8012, 422), (0.15, 7809, 1378), (0.30, 3215, 1378), (0.6, 919, 1378)],
 )
 def test_counts_of_fedham_worked_by_hand(share: float, n_id: int, n_ood: int) -> None:
-    assert counts_for_share(8012, 1378, share) == (n_id, n_ood)
+    ours, theirs = counts_for_shares([3163, 2691, 1807, 351], 1378, [share] * 4)
+    assert (sum(ours), sum(theirs)) == (n_id, n_ood)
+    assert ours == apportion(n_id, [3163, 2691, 1807, 351])
+    assert theirs == apportion(n_ood, [3163, 2691, 1807, 351])
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.floats(0, 0.95))
 def test_counts_use_all_of_one_kind_and_reach_the_share(n: int, m: int, share: float) -> None:
-    n_id, n_ood = counts_for_share(n, m, share)
+    (n_id,), (n_ood,) = counts_for_shares([n], m, [share])
     assert 0 <= n_id <= n
     assert 0 <= n_ood <= m
     assert n_id == n or n_ood == m
     # Half an image is the most that rounding can move either count.
     assert abs(n_ood - share * (n_id + n_ood)) <= 0.5 + 1e-6
+
+
+def test_each_site_has_its_own_share() -> None:
+    # 100 : 100 : 100 and odds 0, 1/4, 4: 425 outliers wanted.
+    assert counts_for_shares([100] * 3, 999, [0, 0.2, 0.8]) == ([100] * 3, [0, 25, 400])
+    # There are 85, a fifth of it: so a fifth of the ID images, and a fifth of the outliers.
+    assert counts_for_shares([100] * 3, 85, [0, 0.2, 0.8]) == ([20] * 3, [0, 5, 80])
 
 
 def test_apportion_by_hand() -> None:

@@ -61,3 +61,12 @@ def test_pixels_that_lie_side_by_side_stay_on_the_disk(tmp_path: Path) -> None:
     mapped = replace(whole, inputs=np.load(tmp_path / "pixels.npy", mmap_mode="r"))
     for site in ("east", "west"):
         assert np.shares_memory(site_data(mapped, site).inputs, mapped.inputs)
+
+
+def test_when_images_arrive_is_in_the_order_of_the_sites_rows() -> None:
+    whole = benchmark()
+    assert site_data(whole, "east").since is None
+    since = np.array([4, 0, 2, 0, 0, 0])  # of d, a, c, b, f, e
+    data = site_data(replace(whole, manifest=replace(whole.manifest, since=since)), "east")
+    assert data.since is not None
+    assert dict(zip(data.ids, data.since.tolist(), strict=True)) == {"a": 0, "b": 0, "c": 2, "d": 4}

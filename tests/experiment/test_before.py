@@ -6,7 +6,7 @@ import pytest
 
 from fidal.data.benchmark import Benchmark, PromptScores
 from fidal.data.sites import SiteData, site_data
-from fidal.experiment.before import FROM_DATA, check_labels, check_ledger, check_needs
+from fidal.experiment.before import FROM_DATA, check_labels, check_ledger, check_needs, check_sites
 from fidal.experiment.config import ConfigError
 from fidal.federation.messages import QueryReply
 from fidal.site.ledger import Ledger
@@ -52,6 +52,13 @@ def test_who_needs_an_encoder_is_told_so_unless_the_gate_is_off() -> None:
     with pytest.raises(ConfigError, match=says):
         check_needs(Fidal(), bare())
     check_needs(Fidal(gate=None), bare())
+
+
+def test_who_discards_outliers_must_take_part() -> None:
+    check_sites(("west", "east"), make_benchmark())
+    with pytest.raises(ConfigError) as error:
+        check_sites(("west", "eats"), make_benchmark())
+    assert str(error.value) == "discarding: unknown site 'eats'; did you mean 'east'?"
 
 
 def with_labels(**labels: int) -> SiteData:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fidal.neighbours import similarity
-from fidal.neighbours.similarity import max_similarity, nearest, unit
+from fidal.neighbours.similarity import class_similarity, max_similarity, nearest, unit
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +36,18 @@ def test_max_similarity_against_a_double_loop() -> None:
 
 def test_max_similarity_to_nobody_is_zero() -> None:
     assert max_similarity(unit(rows(3, 0)), rows(0, 1)).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_class_similarity_against_a_double_loop() -> None:
+    u, labelled = rows(21, 0), rows(9, 1)
+    labels = [0, 3, 0, 1, 1, 3, 0, 0, 1]
+    got = class_similarity(unit(u), unit(labelled), torch.tensor(labels), classes=4)
+    for i, a in enumerate(u.tolist()):
+        for c in (0, 1, 3):
+            same = [cosine(a, b) for b, y in zip(labelled.tolist(), labels, strict=True) if y == c]
+            assert got[i, c].item() == pytest.approx(max(same))
+    assert got[:, 2].tolist() == [-1.0] * 21  # nobody is labelled 2
+    torch.testing.assert_close(got.amax(1), max_similarity(unit(u), unit(labelled)))
 
 
 def test_nearest_against_a_double_loop() -> None:

@@ -37,6 +37,15 @@ def test_what_each_round_knew(site: Site) -> None:
     assert second.outliers.tolist() == row[[0, 6]].tolist()
 
 
+def test_who_arrives_later_is_no_candidate_before(site: Site) -> None:
+    row = site.data.train
+    since = np.zeros(len(site.data.ids), dtype=np.int64)
+    since[row[[8, 9]]] = 2
+    later = replace(site.data, since=since)
+    assert known_before(1, later, site.ledger).unasked.tolist() == [*row[4:8], *row[10:]]
+    assert known_before(2, later, site.ledger).unasked.tolist() == row[7:].tolist()
+
+
 def test_what_was_asked_and_not_answered_is_neither_labelled_nor_a_candidate(site: Site) -> None:
     known = known_before(2, site.data, site.ledger)
     waiting = site.data.train[5]

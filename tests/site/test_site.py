@@ -1,7 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from fidal.federation.messages import (
     EvaluateRequest,
@@ -73,6 +75,22 @@ def test_a_repeated_query_changes_nothing_and_replies_the_same(tmp_path: Path) -
     events = [event.key for event in site.ledger.events()]
     assert site.query(request) == first
     assert [event.key for event in site.ledger.events()] == events
+
+
+def test_a_site_that_discards_outliers_counts_them_and_learns_nothing_from_them(
+    tmp_path: Path,
+) -> None:
+    keeps, discards = (make_site(tmp_path / name, "fidal") for name in ("keeps", "discards"))
+    discards.setup = replace(discards.setup, discarding=("east",))
+    penalties, replies = [], []
+    for site in (keeps, discards):
+        warm_up(site, 20)
+        replies.append(site.query(QueryRequest("toy-federation", 1, 10, train(site))))
+        scores = load_file(site.folder / "scores-1.safetensors")
+        penalties.append(scores["similarity_ood"])
+    assert penalties[0].any() and not penalties[1].any()
+    assert replies[1].gate is not None and replies[1].gate.recall is None
+    assert replies[1].outliers == sum(x == OUTLIER for x in discards.ledger.answers().values()) > 0
 
 
 def test_candidates_are_capped(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def test_the_ranking_score_is_eq_8(support: str) -> None:
         u + 3.0 * w * (1 - a) - 0.7 * b
         for u, w, a, b in zip(uncertainty(pool), weight, s_id, s_ood, strict=True)
     ]
-    found = query(pool, gate=None, support=support, lambda_div=3.0, lambda_ood=0.7)
+    choices = {"support": support, "lambda_div": 3.0, "lambda_ood": 0.7, "lambda_rare": 0.0}
+    found = query(pool, gate=None, **choices)
     assert found.scores["ranking"].tolist() == pytest.approx(want)
     assert found.scores["similarity_id"].tolist() == pytest.approx(s_id)
     assert found.scores["similarity_ood"].tolist() == pytest.approx(s_ood)
@@ -147,7 +148,7 @@ def test_too_few_survivors_are_filled_up_by_descending_coverage() -> None:
 
 def test_each_weight_at_zero_leaves_its_term_out() -> None:
     pool = ordered_pool()
-    found = query(pool, gate=None, lambda_div=0.0, lambda_ood=0.0)
+    found = query(pool, gate=None, lambda_div=0.0, lambda_ood=0.0, lambda_rare=0.0)
     assert torch.equal(found.scores["ranking"], found.scores["uncertainty"])
 
 
@@ -200,9 +201,15 @@ def test_evidence_and_epistemic_term_are_as_chosen(activation: str, epistemic: s
     assert torch.equal(found.scores["uncertainty"], want)
 
 
-def test_rarity_is_added_by_its_weight() -> None:
+def test_rarity_is_of_the_classes_that_lie_near_and_added_by_its_weight() -> None:
     pool = ordered_pool()
-    surprise = rarity(pool.global_logits, pool.labelled.labels)
+    known, labels = pool.labelled.features.numpy(), pool.labelled.labels.numpy()
+    classes = range(pool.global_logits.shape[1])
+    near = [
+        [max((cosine(x, y) for y in known[labels == c]), default=-1.0) for c in classes]
+        for x in pool.features.numpy()
+    ]
+    surprise = rarity(torch.tensor(near, dtype=torch.float64), pool.labelled.labels)
     without, with_it = (query(pool, lambda_rare=x).scores for x in (0.0, 2.0))
     assert with_it["rarity"].tolist() == pytest.approx(surprise.tolist())
     added = with_it["ranking"] - without["ranking"]

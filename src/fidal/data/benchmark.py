@@ -35,6 +35,8 @@ class Manifest:
     """TRAIN or TEST."""
     label: NDArray[np.int64]
     """A class 0..C-1, OUTLIER or UNLABELLED."""
+    since: NDArray[np.int64] | None = None
+    """Query round from which on an image is in its site's pool; None = all are, from the start."""
     group: NDArray[np.str_] | None = None
     """Patient or lesion: what must not stand on both sides of a split."""
     columns: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)

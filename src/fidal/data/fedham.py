@@ -7,8 +7,9 @@ Licences: HAM10000 CC BY-NC 4.0 (cite Tschandl 2018), PAD-UFES-20 CC BY 4.0 (cit
 How an OOD share is reached: FLamby's 8,012 training images and all 1,378 photos make 14.7 %. Above
 that, all photos are used and the training images are cut at random, every site and every class in
 it keeping its proportion to the nearest whole image; below it, all training images are used and
-only a part of the photos. Photos go to the sites in proportion to their ID training images, the
-photos of one patient side by side. Test images are all of FLamby's, never cut, never outliers.
+only a part of the photos. Photos go to the sites in proportion to their ID training images and to
+what their share asks for, the photos of one patient side by side. Test images are all of FLamby's,
+never cut, never outliers.
 """
 
 import hashlib
@@ -17,14 +18,14 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from fidal.data.benchmark import TEST, TRAIN, Benchmark, DataAbsent, Manifest, Source, data_folder
-from fidal.data.injection import apportion, counts_for_share, cut, random_order
+from fidal.data.injection import counts_for_shares, cut, random_order
 from fidal.data.manifest import take
 from fidal.data.picture import Recipe
 from fidal.data.pixels import decode
@@ -32,13 +33,18 @@ from fidal.data.prompts import AnyPrompts
 from fidal.parts import nearest
 from fidal.types import OUTLIER
 
-CLASSES: Final = ("MEL", "NV", "BCC", "AK", "BKL", "DF", "VASC", "SCC")
+Class = Literal["MEL", "NV", "BCC", "AK", "BKL", "DF", "VASC", "SCC"]
+CLASSES: Final = get_args(Class)
 Site = Literal["vidir_molemax", "vidir_modern", "rosendahl", "vienna_dias"]
 SITES: Final = get_args(Site)
+Share = Annotated[float, Field(ge=0, le=0.9)]
 HAM: Final = "ham10000_fed4_128.npz"
 PAD: Final = "pad_ufes20_clinical_128.npz"
 SSCD: Final = "sscd_embeddings_224.npz"
 SIZE: Final = 128
+VALIDATE: Final = 3
+"""One training image of so many validates."""
+NEITHER: Final = ""
 _IMAGES = ("image", "offset", "id")
 COLUMNS: Final = {
     HAM: (*_IMAGES, "group", "target", "fold", "dx", "dx_type", "site"),
@@ -57,18 +63,23 @@ class FedHam(Source):
         default="images",
         description="what the network sees: 128-pixel images, or SSCD vectors (linear probe)",
     )
-    ood_share: float = Field(
-        default=0.30, ge=0, le=0.6, description="share of OOD in the federation's training pool"
+    ood_share: Share | dict[Site, Share] = Field(
+        default=0.30, description="share of OOD in the training pool, of all sites or site by site"
     )
-    split: Literal["flamby", "lesion"] = Field(
+    ood_from: int = Field(default=0, ge=0, description="query round in which the OOD images arrive")
+    lacking: dict[Site, tuple[Class, ...]] = Field(
+        default={}, description="classes of which a site's training pool has no image"
+    )
+    split: Literal["flamby", "lesion", "validation"] = Field(
         default="flamby",
         description="FLamby's, by image, as in the paper; or lesion-disjoint: the same test "
-        "images, without the training images of a lesion that is also in the test",
+        "images, without the training images of a lesion that is also in the test; or, to choose "
+        "settings unseen by the test, a third of the training images in its place",
     )
     sites: tuple[Site, ...] = Field(
         default=SITES, min_length=1, description="which of the four take part"
     )
-    seed: int = Field(default=0, ge=0, description="which random subset is cut")
+    seed: int = Field(default=0, ge=0, description="which random subset is cut, or validates")
     prompts: AnyPrompts | None = Field(
         default=None, description="sentences that OpenPath compares images with, e.g. fedisic"
     )
@@ -78,8 +89,11 @@ class FedHam(Source):
         ham, pad, sscd = _read(HAM), _read(PAD), _read(SSCD)
         _check_order(ham, pad, sscd)
         whole = _everything(ham, pad)
+        if self.split == "validation":
+            whole = _validation(whole, self.seed)
         rows, site = self._choose(whole)
-        manifest = take(replace(whole, site=site), rows)
+        since = np.where(whole.label == OUTLIER, self.ood_from, 0)
+        manifest = take(replace(whole, site=site, since=since if self.ood_from else None), rows)
         vectors = np.concatenate([sscd["ham_sscd"], sscd["pad_sscd"]])[rows].astype(np.float32)
         if self.view == "embeddings" and self.prompts is None:
             return Benchmark(self.name, manifest, inputs=vectors, coverage=vectors)
@@ -97,21 +111,40 @@ class FedHam(Source):
         """Rows that take part, and the site of every row of `whole`, where photos have none yet."""
         here = np.isin(whole.site, self.sites)
         outlier, test = whole.label == OUTLIER, here & (whole.split == TEST)
-        pool = here & (whole.split == TRAIN)
-        if self.split == "lesion" and whole.group is not None:
-            pool &= ~np.isin(whole.group, whole.group[test])
-        n_id, n_ood = counts_for_share(int(pool.sum()), int(outlier.sum()), self.ood_share)
-        kept = cut(np.flatnonzero(pool), n_id, (whole.site, whole.label), whole.ids, self.seed)
+        pool = here & (whole.split == TRAIN) & ~self._left_out(whole, test)
+        own = [np.flatnonzero(pool & (whole.site == name)) for name in self.sites]
+        shares = [self._share(name) for name in self.sites]
+        n_id, n_ood = counts_for_shares([len(rows) for rows in own], int(outlier.sum()), shares)
+        kept = [
+            cut(rows, n, (whole.label,), whole.ids, self.seed)
+            for rows, n in zip(own, n_id, strict=True)
+        ]
         photos = np.flatnonzero(outlier)
         patients = whole.columns["patient"][photos].tolist()
-        photos = photos[random_order(patients, self.seed)[:n_ood]]
-        quotas = apportion(n_ood, [int((pool & (whole.site == name)).sum()) for name in self.sites])
+        photos = photos[random_order(patients, self.seed)[: sum(n_ood)]]
         site = whole.site.astype(np.array(SITES).dtype)
-        site[photos] = np.repeat(self.sites, quotas)
-        rows = np.concatenate([kept, np.flatnonzero(test), photos])
+        site[photos] = np.repeat(self.sites, n_ood)
+        rows = np.concatenate([*kept, np.flatnonzero(test), photos])
         # A site's images lie side by side on disk, in the order of ids, which says nothing of them.
         order = sorted(rows.tolist(), key=lambda row: (SITES.index(site[row]), whole.ids[row]))
         return np.array(order, dtype=np.int64), site
+
+    def _left_out(self, whole: Manifest, test: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Training images that a lesion-disjoint split, or a site that lacks a class, has not."""
+        out = np.zeros_like(test)
+        if self.split == "lesion" and whole.group is not None:
+            out |= np.isin(whole.group, whole.group[test])
+        for name, classes in self.lacking.items():
+            absent = [CLASSES.index(each) for each in classes]
+            out |= (whole.site == name) & np.isin(whole.label, absent)
+        return out
+
+    def _share(self, site: Site) -> float:
+        if not isinstance(self.ood_share, dict):
+            return self.ood_share
+        if site not in self.ood_share:
+            raise ValueError(f"fedham: ood_share has no entry for site '{site}'; add it")
+        return self.ood_share[site]
 
 
 def _everything(ham: Arrays, pad: Arrays) -> Manifest:
@@ -135,6 +168,15 @@ def _everything(ham: Arrays, pad: Arrays) -> Manifest:
             "fitzpatrick": np.concatenate([none, pad["fitzpatrick"]]),
         },
     )
+
+
+def _validation(whole: Manifest, seed: int) -> Manifest:
+    """A random third of the training images in place of FLamby's test, by image like that one."""
+    own = np.flatnonzero((whole.split == TRAIN) & (whole.label != OUTLIER))
+    order = random_order([f"validation {whole.ids[row]}" for row in own], seed)
+    split = np.where(whole.split == TEST, NEITHER, whole.split)
+    split[own[order[: len(own) // VALIDATE]]] = TEST
+    return replace(whole, split=split)
 
 
 def _neutral(name: str) -> str:

@@ -7,15 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def counts_for_share(n_id: int, n_ood: int, share: float) -> tuple[int, int]:
-    """How many ID and OOD images give this share of OOD: all of one kind, a part of the other.
+def counts_for_shares(
+    n_id: Sequence[int], n_ood: int, shares: Sequence[float]
+) -> tuple[list[int], list[int]]:
+    """How many ID and OOD images give each site its share of OOD, below 1: all of one kind, a part
+    of the other. In: the sites' ID images, all OOD images, the shares. Out: both kinds by site.
 
-    Above n_ood / (n_id + n_ood) all OOD images are used and the ID images are cut, below it all ID
-    images are used and only a part of the OOD images. In whole images, rounded to the nearest.
+    Where the OOD images are too few for all ID images, all of them are used and every site's ID
+    images are cut by the same factor; else all ID images are used and only a part of the OOD
+    images. In whole images; the totals are rounded to the nearest.
     """
-    if share * (n_id + n_ood) > n_ood:
-        return round(n_ood * (1 - share) / share), n_ood
-    return n_id, round(n_id * share / (1 - share))
+    odds = [share / (1 - share) for share in shares]
+    wanted = sum(n * ratio for n, ratio in zip(n_id, odds, strict=True))
+    kept = round(sum(n_id) * n_ood / wanted) if wanted > n_ood else sum(n_id)
+    # Whole numbers, so that equal shares give exactly the proportions of the ID images.
+    needs = [n * round(ratio * 2**40) for n, ratio in zip(n_id, odds, strict=True)]
+    return apportion(kept, n_id), apportion(min(n_ood, round(wanted)), needs)
 
 
 def apportion(total: int, weights: Sequence[int]) -> list[int]:

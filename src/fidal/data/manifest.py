@@ -101,6 +101,7 @@ def take(manifest: Manifest, rows: NDArray[np.int64]) -> Manifest:
         site=manifest.site[rows],
         split=manifest.split[rows],
         label=manifest.label[rows],
+        since=None if manifest.since is None else manifest.since[rows],
         group=None if manifest.group is None else manifest.group[rows],
         columns={name: values[rows] for name, values in manifest.columns.items()},
     )

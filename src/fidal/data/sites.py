@@ -23,6 +23,8 @@ class SiteData:
     test: NDArray[np.int64]
     coverage: NDArray[np.float32] | None
     prompts: PromptScores | None
+    since: NDArray[np.int64] | None = None
+    """See `Manifest`."""
 
 
 def site_data(benchmark: Benchmark, site: str) -> SiteData:
@@ -48,4 +50,5 @@ def site_data(benchmark: Benchmark, site: str) -> SiteData:
         prompts=None
         if prompts is None
         else PromptScores(prompts.logits[pick], prompts.in_distribution),
+        since=None if manifest.since is None else manifest.since[own],
     )

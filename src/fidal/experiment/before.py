@@ -6,6 +6,7 @@ from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import SiteData
 from fidal.experiment.config import ConfigError
 from fidal.federation.messages import QueryReply
+from fidal.parts import nearest
 from fidal.site.ledger import Ledger
 from fidal.storage import StateError
 from fidal.strategies.base import Strategy
@@ -26,6 +27,14 @@ def check_needs(strategy: Strategy, benchmark: Benchmark) -> None:
                 f"strategy '{strategy.name}' needs {field}, and benchmark '{benchmark.name}' as "
                 f"configured has none; {way_out}, or choose another strategy"
             )
+
+
+def check_sites(discarding: tuple[str, ...], benchmark: Benchmark) -> None:
+    """Who keeps no outliers takes part."""
+    for site in discarding:
+        if site not in benchmark.manifest.sites:
+            known = list(benchmark.manifest.sites)
+            raise ConfigError(f"discarding: unknown site '{site}'; {nearest(site, known)}")
 
 
 def needed(source: Source, strategy: Strategy) -> Source:

@@ -52,6 +52,9 @@ class Experiment(BaseModel):
     oracle_error: float = Field(
         default=0.0, ge=0, le=1, description="share of wrong ID/OOD answers of the simulated expert"
     )
+    discarding: tuple[str, ...] = Field(
+        default=(), description="sites that keep no image answered as OOD: nothing learns from it"
+    )
     benchmark: Annotated[
         SerializeAsAny[Source], BeforeValidator(by_name("benchmark", BENCHMARKS))
     ] = Field(description="the federation's data")

@@ -19,6 +19,7 @@ def open_site(experiment: Experiment, data: SiteData, oracle: Oracle, folder: Pa
         training=experiment.training,
         strategy=experiment.strategy,
         candidates=experiment.candidates,
+        discarding=experiment.discarding,
     )
     path = folder / "ledger.sqlite"
     ledger = Ledger.open(path, federation=experiment.run_name, site=data.site)

@@ -10,7 +10,7 @@ import torch
 
 from fidal.data.benchmark import Benchmark, Source
 from fidal.data.sites import site_data
-from fidal.experiment.before import check_ledger, check_needs, needed
+from fidal.experiment.before import check_ledger, check_needs, check_sites, needed
 from fidal.experiment.config import Experiment
 from fidal.experiment.folder import RunFolder
 from fidal.experiment.opening import open_site, simulated_expert
@@ -56,6 +56,7 @@ class Run:
         source = needed(self.experiment.benchmark, self.experiment.strategy)
         benchmark = loaded(source, cache)
         check_needs(self.experiment.strategy, benchmark)
+        check_sites(self.experiment.discarding, benchmark)
         sites = self._sites(benchmark)
         with ExitStack() as ending:
             for site in sites:

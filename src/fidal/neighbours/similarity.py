@@ -41,6 +41,21 @@ def max_similarity(candidates: Tensor, references: Tensor) -> Tensor:
     return found
 
 
+def class_similarity(
+    candidates: Tensor, references: Tensor, labels: Tensor, classes: int
+) -> Tensor:
+    """Eq. 4 class by class: max_j of f_i . f_j over the references of a class; -1, as far away as
+    can be, for a class that has none. In: unit rows, n x d and m x d; m classes. Out: n x C.
+    """
+    found = candidates.new_full((len(candidates), classes), -1.0)
+    of_class = [torch.nonzero(labels == c).squeeze(1) for c in range(classes)]
+    for rows, product in products(candidates, references):
+        for c, columns in enumerate(of_class):
+            if len(columns):
+                found[rows, c] = product[:, columns].amax(1)
+    return found
+
+
 def nearest(candidates: Tensor, references: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k most similar references of each candidate, best first: similarities and rows, n x k."""
     values = candidates.new_empty(len(candidates), k)

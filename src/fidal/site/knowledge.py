@@ -20,6 +20,7 @@ class Knowledge:
     """Which of the labelled the random warm-up had asked."""
     outliers: NDArray[np.int64]
     unasked: NDArray[np.int64]
+    """Of those that are in the pool by then."""
 
 
 def known_before(round: int, data: SiteData, ledger: Ledger) -> Knowledge:
@@ -40,6 +41,7 @@ def known_before(round: int, data: SiteData, ledger: Ledger) -> Knowledge:
             f"site '{data.site}': {gone} images that its ledger asked are not in its training data "
             "any more; give the site the images it had, or start a new run"
         )
+    here = data.train if data.since is None else data.train[data.since[data.train] <= round]
     answers = {row_of[s]: label for s, label in ledger.answers().items() if s in asked}
     labelled = [row for row, label in answers.items() if label != OUTLIER]
     return Knowledge(
@@ -47,5 +49,5 @@ def known_before(round: int, data: SiteData, ledger: Ledger) -> Knowledge:
         labels=np.array([answers[row] for row in labelled], dtype=np.int64),
         random_draw=np.array([data.ids[row] in warm_up for row in labelled], dtype=np.bool_),
         outliers=np.array([r for r, label in answers.items() if label == OUTLIER], dtype=np.int64),
-        unasked=np.array([r for r in data.train.tolist() if data.ids[r] not in asked], np.int64),
+        unasked=np.array([r for r in here.tolist() if data.ids[r] not in asked], np.int64),
     )

@@ -54,6 +54,8 @@ class Setup:
     strategy: Strategy
     candidates: int
     """At most so many random candidates are scored per query."""
+    discarding: tuple[str, ...] = ()
+    """Sites that keep no image answered OUTLIER: nothing learns from it, and no gate sees it."""
 
 
 class Site:
@@ -139,7 +141,7 @@ class Site:
         Idempotent per round: repeated, it chooses the same images from the same knowledge, and
         the ledger asks none of them twice.
         """
-        known = known_before(request.round, self.data, self.ledger)
+        known = self._known_before(request.round)
         if request.weights is None:
             query, candidates = self._warm_up(known, request.budget), known.unasked
         else:
@@ -187,8 +189,14 @@ class Site:
             self._global = network, Flat(network)
         return self._global
 
-    def _labelled_before(self, round: int) -> TrainingSet:
+    def _known_before(self, round: int) -> Knowledge:
         known = known_before(round, self.data, self.ledger)
+        if self.name in self.setup.discarding:
+            return replace(known, outliers=known.outliers[:0])
+        return known
+
+    def _labelled_before(self, round: int) -> TrainingSet:
+        known = self._known_before(round)
         return TrainingSet(
             labelled=torch.from_numpy(known.labelled),
             labels=torch.from_numpy(known.labels),

@@ -24,7 +24,7 @@ from fidal.gates import Gate, GateDecision
 from fidal.gates.densities.likelihood_ratio import LikelihoodRatio
 from fidal.gates.thresholds.guarded_otsu import GuardedOtsu
 from fidal.neighbours.greedy import one_by_one
-from fidal.neighbours.similarity import max_similarity, unit
+from fidal.neighbours.similarity import class_similarity, max_similarity, unit
 from fidal.neighbours.support import support_count
 from fidal.strategies.base import Pick, Strategy, random_rows, top
 from fidal.types import Diagnosis, Pool
@@ -119,13 +119,15 @@ class Fidal(Strategy):
     def _terms(self, pool: Pool, rng: np.random.Generator) -> dict[str, Tensor]:
         """U, w(1 - S_ID), S_OOD, and what they are made of; each |U|."""
         candidates, labelled = unit(pool.features), unit(pool.labelled.features)
-        s_id = max_similarity(candidates, labelled)
+        labels, classes = pool.labelled.labels, pool.global_logits.shape[1]
+        by_class = class_similarity(candidates, labelled, labels, classes)
+        s_id = by_class.amax(1)
         sample = self._sample(len(pool.ids), rng, like=candidates)
         terms = {
             "uncertainty": calibrated(
                 pool.global_logits, pool.local_logits, self.activation, self.epistemic
             ),
-            "rarity": rarity(pool.global_logits, pool.labelled.labels),
+            "rarity": rarity(by_class, labels),
             "similarity_id": s_id,
             "similarity_ood": max_similarity(candidates, unit(pool.outliers.features)),
         }

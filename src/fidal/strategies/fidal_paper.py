@@ -24,5 +24,6 @@ class FidalPaper(Fidal):
     )
     lambda_div: float = Field(default=0.5, ge=0, description="weight of diversity; 0 is none")
     lambda_ood: float = Field(default=0.5, ge=0, description="weight of the penalty; 0 is none")
+    lambda_rare: float = Field(default=0.0, ge=0, description="not in the paper")
     support: Support = Field(default="literal", description="w = softmax(-C_ID) as printed")
     epistemic: Epistemic = Field(default="literal", description="Eq. 2 as printed")
