@@ -1,5 +1,6 @@
 """One SuperLink and three SuperNodes for all tests of this session that need them."""
 
+import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,8 +32,16 @@ def real(running: Cluster) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def expected(tmp_path_factory: pytest.TempPathFactory, running: Cluster, manifest: Path) -> Path:
-    """The in-process run of the experiment that `renew` gives by default."""
+    """The in-process run of the experiment that `renew` gives by default.
+
+    In a process of its own, like each site's: what other tests did to the threads of this one
+    would show in the last bits.
+    """
     folder = tmp_path_factory.mktemp("expected") / "run"
     running.renew(manifest)
-    go(in_process(manifest, running.coordinator), folder)
+    experiment = in_process(manifest, running.coordinator)
+    process = multiprocessing.get_context("spawn").Process(target=go, args=(experiment, folder))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
     return folder
